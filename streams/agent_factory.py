@@ -108,7 +108,6 @@ async def reread_document(points: PointReader, coordinates: Coordinates) -> Docu
 
     Raises:
         LookupError: the record is gone, or is no document.
-        aiokafka.errors.KafkaError: the broker did not answer.
     """
     if coordinates.topic != points.settings.topic(DOCUMENTS.name):
         raise LookupError(f"{coordinates.topic} is not the topic of documents")
@@ -124,7 +123,6 @@ async def reread_text(points: PointReader, coordinates: Coordinates) -> str:
     Raises:
         DocumentMissing: the record is gone, or is no document. Coordinates come with the events,
             from outside: only the two topics that carry documents are read.
-        aiokafka.errors.KafkaError: the broker did not answer.
     """
     from safepassage.agents.document_store import DocumentMissing
 

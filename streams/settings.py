@@ -188,9 +188,5 @@ def _variables(name: str, field: FieldInfo) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def settings() -> Settings:
-    """This process's settings, read once.
-
-    Raises:
-        pydantic.ValidationError: a variable has a value that is not allowed.
-    """
+    """This process's settings, read once."""
     return Settings()

@@ -162,12 +162,7 @@ async def score_source(
     settings: Settings,
     resources: AsyncExitStack,
 ) -> Source:
-    """The score role with the released scorer, or with SAFEPASSAGE_SCORER where none is.
-
-    Raises:
-        ReleaseRefused: that scorer cannot be loaded, or is another than was released, or it is
-            not known any more which was.
-    """
+    """The score role with the released scorer, or with SAFEPASSAGE_SCORER where none is."""
 
     from .delivery.batch_source import BatchSource
     from .memory.live import LiveMemory

@@ -268,11 +268,7 @@ def chain_name(topic: str, partition: int) -> str:
 
 @contextlib.asynccontextmanager
 async def read_chains(settings: Settings) -> AsyncIterator[Chains]:
-    """The chains, as the topic ``audit`` tells them: on disk, until the context ends.
-
-    Raises:
-        UnknownTopic: the topic is missing.
-    """
+    """The chains, as the topic ``audit`` tells them: on disk, until the context ends."""
     chains = Chains()
     with contextlib.closing(chains):
         async for record in read_topics(settings, [AUDIT]):
@@ -285,9 +281,5 @@ async def read_chains(settings: Settings) -> AsyncIterator[Chains]:
 
 
 def parse_heads(lines: Iterable[str]) -> Iterator[Head]:
-    """Heads as ``safepassage audit head`` wrote them.
-
-    Raises:
-        pydantic.ValidationError: a line is no head.
-    """
+    """Heads as ``safepassage audit head`` wrote them."""
     return (Head.model_validate_json(line) for line in lines if line.strip())

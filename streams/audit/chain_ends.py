@@ -58,12 +58,7 @@ async def chain_ends(
     settings: Settings, group: str, partitions: Collection[TopicPartition]
 ) -> dict[TopicPartition, ChainEnd]:
     """Where the chains of ``partitions`` go on, by the bookmarks of the role ``group``; those that
-    have not begun may be left out.
-
-    Raises:
-        UnknownTopic: the topic of the chains is missing.
-        aiokafka.errors.KafkaError: the broker did not answer.
-    """
+    have not begun may be left out."""
     committed = (await committed_offsets(settings, {group: list(partitions)}))[group]
     found: dict[TopicPartition, ChainEnd] = {}
     for tp, (offset, metadata) in committed.items():

@@ -60,12 +60,7 @@ class AuditSource(BatchSource):
         self._seen = Deduplicator(REMEMBERED_VERDICTS)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Write blocks until ``stop`` is set.
-
-        Raises:
-            PublishFailed: a block could not be written.
-            OperatorError: a topic holds less than was recorded of it.
-        """
+        """Write blocks until ``stop`` is set."""
         try:
             await super().run(stop)
         finally:

@@ -52,12 +52,7 @@ class AuditResult:
 async def verify(settings: Settings, anchored: Sequence[Head] = ()) -> AuditResult:
     """Hold every verdict against its chain, and the chains against heads kept elsewhere.
 
-    Chains and digests lie in a temporary database: memory holds its cache, and what was found.
-
-    Raises:
-        UnknownTopic: a topic is missing.
-        KafkaError: the broker did not tell the topics' retention.
-    """
+    Chains and digests lie in a temporary database: memory holds its cache, and what was found."""
     result = AuditResult()
     # First how far the topics reach: what is written meanwhile is nobody's finding.
     reach = await ends(settings, AUDITED)

@@ -45,11 +45,7 @@ async def arrive(
     documents: Sequence[Document],
     times: Sequence[float],
 ) -> list[Arrival]:
-    """Send each document at its time, whether the one before was acknowledged or not.
-
-    Raises:
-        aiokafka.errors.KafkaError: the broker did not take one.
-    """
+    """Send each document at its time, whether the one before was acknowledged or not."""
     start = time.monotonic()
     sending = []
     for document, at in zip(documents, times, strict=True):

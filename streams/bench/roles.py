@@ -46,11 +46,7 @@ class RoleLoad:
 
 
 async def scrape(urls: Sequence[str]) -> Scrape:
-    """The metrics of every worker.
-
-    Raises:
-        OperatorError: one does not answer.
-    """
+    """The metrics of every worker."""
     texts = await asyncio.gather(*(asyncio.to_thread(_get, url) for url in urls))
     found = Scrape(time.monotonic())
     for text in texts:

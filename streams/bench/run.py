@@ -55,11 +55,7 @@ Tell = Callable[[BenchFigures], None]
 
 
 def bench_embedded(request: BenchRequest, workload: Workload, tell: Tell) -> list[BenchFigures]:
-    """The rates through a stack of its own: every role in a process, a recorded LLM.
-
-    Raises:
-        OperatorError: a process of the stack ended, or the stack does not answer.
-    """
+    """The rates through a stack of its own: every role in a process, a recorded LLM."""
     documents = workload.take(new_run(), request.documents())
     with tempfile.TemporaryDirectory(prefix="safepassage-bench-") as folder, sigterm_unwinds():
         recording = workload.record(documents, Path(folder))
@@ -72,11 +68,7 @@ def bench_embedded(request: BenchRequest, workload: Workload, tell: Tell) -> lis
 def bench_deployment(
     request: BenchRequest, workload: Workload, settings: Settings, tell: Tell
 ) -> list[BenchFigures]:
-    """The rates through the deployment that ``settings`` reach.
-
-    Raises:
-        OperatorError: it does not answer.
-    """
+    """The rates through the deployment that ``settings`` reach."""
     documents = workload.take(new_run(), request.documents())
     return asyncio.run(Bench(settings, request, documents).measure(tell))
 

@@ -90,13 +90,7 @@ def label_sources(
     documents: Iterable[Path], seed: int, on_progress: OnProgress, schema: str | None = None
 ) -> Sources:
     """Documents, the configured aligner, the splitter of answers, and the fields of ``schema``, by
-    default of the configured one.
-
-    Raises:
-        OSError: a file cannot be opened.
-        DatasetError: a row of them is no document.
-        SchemaError: there is no such schema.
-    """
+    default of the configured one."""
     from safepassage.pipeline import align_with, ground, new_aligner
     from safepassage.scoring_worker.evaluation.sources import Sources, read_documents
 
@@ -113,11 +107,7 @@ def label_sources(
 
 
 def read_labelled(path: Path, sources: Sources, labels: str | None, limit: int | None) -> Dataset:
-    """The cases of a file; rows that cannot be read are told on stderr.
-
-    Raises:
-        DatasetError: the file cannot be read, or holds no labels.
-    """
+    """The cases of a file; rows that cannot be read are told on stderr."""
     from safepassage.scoring_worker.evaluation.datasets import read_dataset
 
     dataset = read_dataset(path, sources, labels=labels, limit=limit)
@@ -143,11 +133,7 @@ def print_tables(tables: Iterable[Table]) -> None:
 
 
 def read_target(text: str) -> Target:
-    """ "f1", or a figure to reach such as "recall=0.97", "precision=0.96" or "refused=0.1".
-
-    Raises:
-        OperatorError: it is neither.
-    """
+    """ "f1", or a figure to reach such as "recall=0.97", "precision=0.96" or "refused=0.1"."""
     from safepassage.scoring_worker.threshold_fitting import Target
 
     measure, given, value = text.partition("=")

@@ -49,11 +49,7 @@ SchemaName = Annotated[
 
 
 def fields_of(schema: str | None) -> KnownFields | None:
-    """The fields of ``schema``; by default of the configured one.
-
-    Raises:
-        SchemaError: there is no such schema.
-    """
+    """The fields of ``schema``; by default of the configured one."""
     from safepassage.agents.extraction.known_fields import configured_fields, known_fields
 
     if schema:

@@ -26,11 +26,7 @@ complain = Console(stderr=True, highlight=False, markup=False)
 def open_outputs(*, files: Iterable[Path | None] = (), folders: Iterable[Path | None] = ()) -> None:
     """See that the outputs of a command can be written, before it pays for a call or computes.
 
-    Makes folders that are missing. A file that is there keeps its content, and none is made.
-
-    Raises:
-        OperatorError: an output cannot be written.
-    """
+    Makes folders that are missing. A file that is there keeps its content, and none is made."""
     for path in filter(None, files):
         with _for_operator(path):
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -181,11 +181,7 @@ def show_report(report: ReplayReport, folder: Path | None) -> None:
 
 
 def _moment(option: str, text: str | None) -> datetime | None:
-    """A time; without a zone it is UTC.
-
-    Raises:
-        OperatorError: it is no offset.
-    """
+    """A time; without a zone it is UTC."""
     if text is None:
         return None
     try:

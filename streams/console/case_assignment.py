@@ -269,11 +269,7 @@ class ReviewDesk:
         return review
 
     async def publish_due(self) -> None:
-        """Publish what follows from decisions whose grace is over (see `Outcomes`).
-
-        Raises:
-            PublishFailed: the broker does not take them; they stay due.
-        """
+        """Publish what follows from decisions whose grace is over (see `Outcomes`)."""
         await self._outcomes.publish_due()
 
     def refusal(self, review: Review) -> str | None:
@@ -289,12 +285,7 @@ class ReviewDesk:
         return held if any(self.store.holds(held, p, session.person) for p in pools) else None
 
     async def _take(self, session: Session, case_id: str, held: str) -> Lease:
-        """Lease a case for a decision, beside what the session has.
-
-        Raises:
-            CaseTaken: another has it.
-            LeasesAway: nobody knows.
-        """
+        """Lease a case for a decision, beside what the session has."""
         lease = await self.leases.take(case_id, session.id, session.reviewer, beside=True)
         if lease is None:
             other = await self.leases.on(case_id)
@@ -302,11 +293,7 @@ class ReviewDesk:
         return lease
 
     def _judged(self, session: Session, answer: Answer) -> tuple[Case, list[Case]]:
-        """The case as it is now, and those that the answer refuses.
-
-        Raises:
-            DeskError: it cannot be answered so any more, or is being answered.
-        """
+        """The case as it is now, and those that the answer refuses."""
         case = self.look_at(answer.case_id)
         stands = case.standing
         if stands and stands.id != answer.seen:

@@ -43,11 +43,7 @@ class Promise:
 
     async def watch(self, *, acts: bool = True) -> ScorerRelease | None:
         """Measure, and where the promise broke and this console ``acts`` for all, make routing
-        stricter; returns the release.
-
-        Raises:
-            PublishFailed: the broker does not take it; the next look tries again.
-        """
+        stricter; returns the release."""
         held = await releases_in_force(self._settings) if self._settings.risk else InForce()
         try:
             live = held.live

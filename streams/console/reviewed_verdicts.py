@@ -74,11 +74,7 @@ class Outcomes:
 
     async def publish_due(self) -> None:
         """Publish what follows from decisions whose grace is over. A case whose record the broker
-        refuses holds up no other.
-
-        Raises:
-            PublishFailed: the broker does not take them; they stay due.
-        """
+        refuses holds up no other."""
         # A clock that was set back meanwhile must not hold up what was due for longer than this.
         longest = max(self._grace, RETRY_SECONDS)
         while due := self._store.connection.execute(

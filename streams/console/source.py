@@ -82,14 +82,7 @@ class ReviewSource:
         self._models = {settings.topic(topic.name): topic.model for topic in READ_BY[ROLE]}
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Serve until ``stop`` is set.
-
-        Raises:
-            OperatorError: the console's address cannot be bound, the login's settings are wrong, or
-                the index cannot be used.
-            UnknownTopic: a topic is missing.
-            WriteRefused: this user may not write what decisions lead to.
-        """
+        """Serve until ``stop`` is set."""
         login = login_of(self._settings)
         await login.way.check()
         async with contextlib.AsyncExitStack() as resources:

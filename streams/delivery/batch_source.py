@@ -64,11 +64,7 @@ class BatchSource:
         self._prepared = -1  # the generation whose preparation was done
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Handle batches until ``stop`` is set.
-
-        Raises:
-            Exception: what stopped the role (see `Delivery.handle`); its batch is not committed.
-        """
+        """Handle batches until ``stop`` is set."""
         names = [self._settings.topic(topic.name) for topic in self.reading.topics]
         async with group_member(
             self._settings, self.reading.name, names, self._turn, stop

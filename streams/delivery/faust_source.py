@@ -212,11 +212,7 @@ class FaustSource:
             self._subscribe(settings.topic(topic.name))
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Deliver until ``stop`` is set, then finish what is being handled and commit it.
-
-        Raises:
-            Exception: what stopped the role (see `Delivery.handle`), or Faust's own crash.
-        """
+        """Deliver until ``stop`` is set, then finish what is being handled and commit it."""
         self._lanes.start()
         began = False
         try:
@@ -248,9 +244,6 @@ class FaustSource:
 
         It waits for its partitions without an end and without a word, also where the broker will
         never give it any: starting races a stop, a limit, and what aiokafka knows of the refusal.
-
-        Raises:
-            JoinRefused: the user lacks a right, or no partitions came in time.
         """
         group = self._settings.group(self.role.name)
         limit = 2 * self._settings.kafka_rebalance_timeout_seconds

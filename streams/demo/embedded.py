@@ -56,11 +56,7 @@ class EmbeddedStack:
 
 @contextmanager
 def embedded_stack() -> Iterator[EmbeddedStack]:
-    """Both servers on free loopback ports, stopped on the way out regardless of what happened.
-
-    Raises:
-        EmbeddedServerError: a server did not start.
-    """
+    """Both servers on free loopback ports, stopped on the way out regardless of what happened."""
     with ExitStack() as running:
         bootstrap = f"{LOOPBACK}:{free_port()}"
         broker = start_broker(bootstrap)

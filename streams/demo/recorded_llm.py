@@ -69,7 +69,6 @@ class Recording:
 
         Raises:
             ValueError: a line is no row; the message names file and line.
-            OSError: a file cannot be opened.
         """
         return cls(rows(documents, Document), rows(extractions, LabelledExtraction))
 
@@ -98,7 +97,6 @@ def rows(path: Path, model: type[Row]) -> Iterator[Row]:
 
     Raises:
         ValueError: a line is no row; the message names file and line.
-        OSError: the file cannot be opened.
     """
     for row in read_jsonl(path, model):
         if isinstance(row, BadLine):

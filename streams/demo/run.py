@@ -32,12 +32,7 @@ KEPT_FOLDER = Path("var/demo")
 
 
 def run_demo(*, keep: bool) -> None:
-    """The whole flow once, on the bundled corpus; prints the verdicts.
-
-    Raises:
-        OperatorError: a server or a role did not start, or ended early, or the verdicts did not
-            all come.
-    """
+    """The whole flow once, on the bundled corpus; prints the verdicts."""
     console = new_console()
     started = time.monotonic()
     console.print("starting an embedded broker, a Redis, a recorded LLM and the workers …")
@@ -53,12 +48,7 @@ def run_demo(*, keep: bool) -> None:
 
 def run_up(*, empty: bool = False) -> None:
     """The stack with the review console, until Ctrl-C or SIGTERM; ``empty`` is without the bundled
-    documents, their schema and the recorded LLM.
-
-    Raises:
-        OperatorError: a server or a role did not start, or ended early; or ``empty``, and there is
-            no LLM.
-    """
+    documents, their schema and the recorded LLM."""
     console = new_console()
     port, token = free_port(), secrets.token_urlsafe(16)
     environment = {"SAFEPASSAGE_CONSOLE_PORT": str(port), "SAFEPASSAGE_CONSOLE_TOKEN": token}
@@ -77,11 +67,7 @@ def run_up(*, empty: bool = False) -> None:
 
 
 def own_llm() -> dict[str, str]:
-    """The endpoint of the user's LLM, and its model, which other commands ask for as well.
-
-    Raises:
-        OperatorError: none is named.
-    """
+    """The endpoint of the user's LLM, and its model, which other commands ask for as well."""
     settings = Settings()
     if settings.openai_api_key is None and "openai_base_url" not in settings.model_fields_set:
         raise OperatorError(

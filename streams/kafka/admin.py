@@ -57,12 +57,7 @@ async def create_topics(
 
     Every topic exists before a worker starts: a worker that subscribes to a missing one gets no
     partition of it and says nothing. Only ``needed`` ones (all, by default) have to exist; where
-    they do, nothing is asked but what there is, so that Describe is right enough.
-
-    Raises:
-        TopicsRefused: a needed one cannot be seen, and this user may not create it.
-        aiokafka.errors.KafkaError: the broker refused, for another reason than that it exists.
-    """
+    they do, nothing is asked but what there is, so that Describe is right enough."""
     wanted = topics if needed is None else needed
     async with open_admin(settings) as admin:
         known = set(await admin.list_topics())
@@ -101,11 +96,7 @@ async def topic_problems(
 
 async def alter_settings(settings: Settings, problems: Sequence[TopicProblem]) -> None:
     """Give the topics of ``problems`` the settings that mend them, where one does, and wait until
-    the brokers tell them so.
-
-    Raises:
-        aiokafka.errors.KafkaError: the broker refused.
-    """
+    the brokers tell them so."""
     changes: dict[str, dict[str, str]] = {}
     for problem in problems:
         if problem.setting:
@@ -134,11 +125,7 @@ async def committed_offsets(
     settings: Settings, partitions: Mapping[str, Sequence[TopicPartition]]
 ) -> dict[str, Committed]:
     """What each role's group committed of its ``partitions``, with the metadata that it gave; those
-    of which it committed nothing are left out. The embedded broker forgets the metadata.
-
-    Raises:
-        aiokafka.errors.KafkaError: the broker refused or did not answer.
-    """
+    of which it committed nothing are left out. The embedded broker forgets the metadata."""
     async with open_admin(settings) as admin:
         found = {}
         for role, wanted in partitions.items():
@@ -152,11 +139,7 @@ async def lags(
     settings: Settings, reach: Mapping[TopicPartition, int], roles: Iterable[RoleName]
 ) -> dict[str, tuple[int, bool]]:
     """How many records of those before ``reach`` each role has not committed, and whether it ever
-    committed any.
-
-    Raises:
-        aiokafka.errors.KafkaError: the broker refused or did not answer.
-    """
+    committed any."""
     wanted: dict[str, list[TopicPartition]] = {}
     for role in roles:
         names = {settings.topic(topic.name) for topic in READ_BY[role]}

@@ -67,11 +67,7 @@ class _AlterationRequest(Request[_Alteration]):  # type: ignore[misc]
 async def alter_topics(
     admin: AIOKafkaAdminClient, changes: Mapping[str, Mapping[str, str]]
 ) -> None:
-    """Give each topic, by its name on the broker, these settings, and leave its others.
-
-    Raises:
-        KafkaError: the broker is older than 2.3, or refuses one of them.
-    """
+    """Give each topic, by its name on the broker, these settings, and leave its others."""
     answer = await admin._send_request(_AlterationRequest(changes))
     for code, message, _, name in answer.resources:
         if code:

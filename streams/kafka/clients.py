@@ -29,12 +29,7 @@ METADATA_MILLISECONDS = 10_000
 
 
 def ssl_context(settings: Settings) -> ssl.SSLContext | None:
-    """The TLS context for Kafka, or None where the protocol uses no TLS.
-
-    Raises:
-        OperatorError: a certificate or key file cannot be read.
-        OSError: one of them holds no certificate or key.
-    """
+    """The TLS context for Kafka, or None where the protocol uses no TLS."""
     if not settings.kafka_security_protocol.endswith("SSL"):
         return None
     for name in ("kafka_ca_file", "kafka_certificate_file", "kafka_key_file"):
@@ -89,11 +84,7 @@ class _UserTokens(AbstractTokenProvider):  # type: ignore[misc]
 
 
 def token_provider(settings: Settings) -> AbstractTokenProvider | None:
-    """What gives the tokens of OAUTHBEARER; None for another mechanism.
-
-    Raises:
-        OperatorError: no function is named, or it cannot be imported.
-    """
+    """What gives the tokens of OAUTHBEARER; None for another mechanism."""
     if settings.kafka_sasl_mechanism != "OAUTHBEARER":
         return None
     named = settings.kafka_token_provider

@@ -46,11 +46,7 @@ async def configuration_problems(
     ``replicas`` of each, by its name on the broker.
 
     What a broker does not tell is not held against it: the embedded one names only what it was
-    told itself.
-
-    Raises:
-        KafkaError: the broker did not tell, for another reason than a missing right.
-    """
+    told itself."""
     wanted = {settings.topic(t.name): topic_config(t, settings.max_record_bytes) for t in topics}
     problems: list[TopicProblem] = []
     async for name, found in _described(admin, wanted):
@@ -63,11 +59,7 @@ async def configuration_problems(
 
 
 async def told_retention(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[str, int | None]:
-    """``retention.ms`` of each topic, negative for ever; None where the broker does not tell.
-
-    Raises:
-        KafkaError: the broker did not tell, for another reason than a missing right.
-    """
+    """``retention.ms`` of each topic, negative for ever; None where the broker does not tell."""
     return {
         name: None if found is None else _number(found.get("retention.ms"))
         async for name, found in _described(admin, names)

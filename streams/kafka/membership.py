@@ -25,11 +25,7 @@ async def group_member(
     """A member of the role's group, which left it on the way out, also where it could not join.
 
     Joining waits for the other members to end their batches, and for a broker that is away. Where
-    ``stop`` is set first, the consumer that is given has not joined: read nothing from it.
-
-    Raises:
-        aiokafka.errors.KafkaError: the group cannot be joined.
-    """
+    ``stop`` is set first, the consumer that is given has not joined: read nothing from it."""
     consumer = new_group_consumer(settings, role)
     consumer.subscribe(list(topics), listener=listener)
     joined = False

@@ -40,8 +40,6 @@ class PointReader:
 
         Raises:
             Unreadable: there is no such record, or no longer.
-            aiokafka.errors.KafkaError: the broker did not answer in ``publish_patience_seconds``,
-                which says nothing about the record.
         """
         patience = self.settings.publish_patience_seconds
         async for attempt in stamina.retry_context(KafkaError, attempts=None, timeout=patience):

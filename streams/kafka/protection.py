@@ -62,11 +62,7 @@ class Protection:
         return list(self._topics)
 
     def note(self, topic: str, offset: int, key: bytes | None, value: bytes | None) -> None:
-        """Count one record of a followed topic. What is no erasure is left out.
-
-        Raises:
-            KeysUnusable: a record of ``keys`` cannot be used.
-        """
+        """Count one record of a followed topic. What is no erasure is left out."""
         self.offsets[topic] = max(offset + 1, self.offsets.get(topic, 0))
         if self._topics.get(topic) is KEYS:
             self._keys_exist = self._keys_exist or value is not None
@@ -120,7 +116,6 @@ class Protection:
 
         Raises:
             KeyGone: its document was erased.
-            KeysUnusable: there are no keys yet.
         """
         value, subject = event.to_json(), _subject(event, key)
         if self.seals is None or subject is None or topic in self._plain:
@@ -133,7 +128,6 @@ class Protection:
         Raises:
             KeyGone: its document was erased.
             SealBroken: it was altered or moved, or nothing is sealed here.
-            SealedRecord: there are keys, and this process has none.
         """
         if not self._keys_exist:  # who may write to a topic must not be able to stop a role by it
             raise SealBroken("sealed, and there are no keys here")
@@ -171,11 +165,7 @@ _OF_CLUSTERS: dict[tuple[object, ...], Protection] = {}
 
 
 def protection(settings: Settings) -> Protection:
-    """What this process knows of the cluster and topics of ``settings``.
-
-    Raises:
-        KeysUnusable: the file of master keys cannot be used.
-    """
+    """What this process knows of the cluster and topics of ``settings``."""
     cluster = settings.kafka_bootstrap_servers, settings.topic_prefix
     place = *cluster, settings.keys_file, settings.plain_verdicts
     if place not in _OF_CLUSTERS:

@@ -57,11 +57,7 @@ async def read_topics(
     is now. Records of one partition come in order.
 
     The end is the high watermark that the first fetch of a partition reports, which is right on
-    every broker we know; the embedded one answers offset requests wrongly.
-
-    Raises:
-        UnknownTopic: one of the topics is missing.
-    """
+    every broker we know; the embedded one answers offset requests wrongly."""
     known = await read_erasures(settings)
     async with reader(settings) as consumer:
         names = [settings.topic(topic.name) for topic in topics]
@@ -76,11 +72,7 @@ async def follow_topics(
     *,
     start: Mapping[TopicPartition, int] | None = None,
 ) -> AsyncGenerator[Record, None]:
-    """Every record of ``topics`` from the earliest offset (or from ``start``), without end.
-
-    Raises:
-        UnknownTopic: one of the topics is missing.
-    """
+    """Every record of ``topics`` from the earliest offset (or from ``start``), without end."""
     known = await read_erasures(settings)
     async with reader(settings) as consumer:
         wanted = {settings.topic(topic.name) for topic in topics}
@@ -105,11 +97,7 @@ async def follow_erasures(settings: Settings) -> None:
 
 
 async def read_erasures(settings: Settings, *, anew: bool = False) -> Protection:
-    """What is erased, and the keys of all else, as of a moment ago; with ``anew`` as of now.
-
-    Raises:
-        TopicAuthorizationFailedError: this user may not read ``erasures``.
-    """
+    """What is erased, and the keys of all else, as of a moment ago; with ``anew`` as of now."""
     known = protection(settings)
     if known.fresh and not anew:
         return known
@@ -160,22 +148,14 @@ async def read_between(
 
 
 async def ends(settings: Settings, topics: Sequence[Topic]) -> dict[TopicPartition, int]:
-    """One past the last offset of every partition of ``topics``, as a fetch reports it.
-
-    Raises:
-        UnknownTopic: one of the topics is missing.
-    """
+    """One past the last offset of every partition of ``topics``, as a fetch reports it."""
     async with reader(settings) as consumer:
         assigned = await assign(consumer, [settings.topic(topic.name) for topic in topics])
         return await high_watermarks(consumer, assigned)
 
 
 async def extent(settings: Settings, topic: Topic) -> tuple[int, int]:
-    """The first offset that is kept of a topic with one partition, and one past its last.
-
-    Raises:
-        UnknownTopic: the topic is missing.
-    """
+    """The first offset that is kept of a topic with one partition, and one past its last."""
     async with reader(settings) as consumer:
         (tp,) = await assign(consumer, [settings.topic(topic.name)], partitions=[0])
         first = (await consumer.beginning_offsets([tp]))[tp]
@@ -183,11 +163,7 @@ async def extent(settings: Settings, topic: Topic) -> tuple[int, int]:
 
 
 async def read_at(settings: Settings, places: Collection[Coordinates]) -> dict[Coordinates, Record]:
-    """The records at ``places``, by these; what is gone is left out. Neighbours are read together.
-
-    Raises:
-        aiokafka.errors.KafkaError: the broker did not answer in ``publish_patience_seconds``.
-    """
+    """The records at ``places``, by these, without what is gone. Neighbours are read together."""
     patience = settings.publish_patience_seconds
     found: dict[Coordinates, Record] = {}
     async for attempt in stamina.retry_context(KafkaError, attempts=None, timeout=patience):
@@ -236,11 +212,7 @@ async def offsets_since(
 ) -> dict[TopicPartition, int]:
     """Where to begin in each partition to miss no record from ``since`` on, without reading what
     is older. Some that are older may come all the same: the embedded broker has no index of times,
-    and answers with the beginning.
-
-    Raises:
-        UnknownTopic: one of the topics is missing.
-    """
+    and answers with the beginning."""
     milliseconds = int(since.timestamp() * 1000)
     async with reader(settings) as consumer:
         assigned = await assign(consumer, [settings.topic(topic.name) for topic in topics])
@@ -293,11 +265,7 @@ async def _fetched_ends(
 
 
 async def newest_timestamp(settings: Settings, topics: Sequence[Topic]) -> int | None:
-    """When the last record of ``topics`` was written, in milliseconds; None if it is missing.
-
-    Raises:
-        UnknownTopic: one of the topics is missing.
-    """
+    """When the last record of ``topics`` was written, in milliseconds; None if it is missing."""
     stamps = [
         record.timestamp
         async for record in read_topics(settings, topics, start=await tails(settings, topics, 1))

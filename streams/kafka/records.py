@@ -172,7 +172,6 @@ def opened_value(record: Record) -> bytes:
     Raises:
         ErasedRecord: its key was deleted.
         UnreadableRecord: the seal does not open.
-        SealedRecord: there are keys, and this process has none.
     """
     value = record.value or b""
     if not is_sealed(value):
@@ -195,7 +194,6 @@ def decode(record: Record, model: type[E]) -> Received[E]:
         ErasedRecord: its document was erased.
         UnreadableRecord: the value is null, not JSON, of another version, not such an event, or
             its seal does not open.
-        SealedRecord: it is sealed, and this process has no keys.
     """
     if is_erased(record):
         raise ErasedRecord
@@ -213,11 +211,7 @@ def decode(record: Record, model: type[E]) -> Received[E]:
 
 
 def event_of(record: Record, model: type[E]) -> E | None:
-    """The event of ``model`` in ``record``; None where `decode` finds none.
-
-    Raises:
-        SealedRecord: it is sealed, and this process has no keys.
-    """
+    """The event of ``model`` in ``record``; None where `decode` finds none."""
     try:
         return decode(record, model).event
     except UnreadableRecord:

@@ -29,12 +29,7 @@ GRANT = "`safepassage doctor --acls` prints the rights of each role"
 
 async def check_rights(settings: Settings, topics: Iterable[str], groups: Iterable[str]) -> None:
     """See that this user may Read ``topics`` and ``groups``, by their names on the broker, before
-    a model is loaded for them. Nothing but a record tells whether it may Write.
-
-    Raises:
-        GroupAuthorizationFailedError: it may not Read a group.
-        TopicAuthorizationFailedError: it may not Read some of the topics.
-    """
+    a model is loaded for them. Nothing but a record tells whether it may Write."""
     async with open_admin(settings) as admin:
         for group in groups:
             answer = await admin._send_request(FindCoordinatorRequest(group, 0))

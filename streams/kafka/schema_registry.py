@@ -29,11 +29,7 @@ class RegistryRefuses(OperatorError):
 
 
 async def framed(value: bytes, topic: Topic, settings: Settings) -> bytes:
-    """``value`` of a record for ``topic``, framed where a registry is named.
-
-    Raises:
-        RegistryRefuses: its schema could not be registered.
-    """
+    """``value`` of a record for ``topic``, framed where a registry is named."""
     url = settings.schema_registry_url
     if url is None or topic in (ERASURES, KEYS) or is_sealed(value):
         return value

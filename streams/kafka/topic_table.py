@@ -93,11 +93,7 @@ class TopicTable(TemporaryDatabase, Generic[E]):
         self.connection.execute("DELETE FROM latest")
 
     async def read(self, settings: Settings, partitions: Collection[int] | None = None) -> Self:
-        """Note all that is on the topic now, or on these of its partitions.
-
-        Raises:
-            UnknownTopic: the topic is missing.
-        """
+        """Note all that is on the topic now, or on these of its partitions."""
         chosen = None if partitions is None else sorted(partitions)
         async for record in read_topics(settings, [self.topic], partitions=chosen):
             self.note(record)

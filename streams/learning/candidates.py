@@ -25,21 +25,12 @@ class Candidates:
         return await read_runs(self.settings)
 
     async def promote(self, run: str, by: str) -> LearningEvent:
-        """Put the candidate of ``run`` into force.
-
-        Raises:
-            ReleaseRefused: it does not ask any more, its folder is gone, or another scorer went
-                live meanwhile.
-        """
+        """Put the candidate of ``run`` into force."""
         async with self._one_at_a_time:  # a second click finds that it does not ask any more
             return await promoted(self.publisher, self.settings, await self._asking(run), by)
 
     async def refuse(self, run: str, by: str) -> LearningEvent:
-        """End ``run`` without a promotion.
-
-        Raises:
-            ReleaseRefused: it does not ask any more.
-        """
+        """End ``run`` without a promotion."""
         async with self._one_at_a_time:
             asked = await self._asking(run)
             event = following(asked, "ended", by=by, detail=f"not promoted, said {by}")

@@ -57,11 +57,7 @@ class Runs:
 
 
 async def read_runs(settings: Settings) -> Runs:
-    """All runs up to now; a step that was said twice counts once.
-
-    Raises:
-        UnknownTopic: the topic is missing.
-    """
+    """All runs up to now; a step that was said twice counts once."""
     found: dict[str, LearningEvent] = {}
     async for record in read_topics(settings, [LEARNING]):
         if event := event_of(record, LearningEvent):
@@ -74,11 +70,7 @@ async def read_runs(settings: Settings) -> Runs:
 
 
 async def say(publisher: Publisher, settings: Settings, event: LearningEvent) -> LearningEvent:
-    """Publish ``event``.
-
-    Raises:
-        PublishFailed: the broker does not take it.
-    """
+    """Publish ``event``."""
     if await publisher.publish([Outgoing(LEARNING, event.run, event)]):
         raise PublishFailed("the broker refuses an event of learning")
     return event

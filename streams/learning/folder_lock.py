@@ -16,12 +16,7 @@ class LearnsElsewhere(OperatorError):
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Learn in ``folder`` as the only process; the kernel gives it back, however this one ends.
-
-    Raises:
-        LearnsElsewhere: another process learns there now.
-        OperatorError: the folder cannot be locked.
-    """
+    """Learn in ``folder`` as the only process; the kernel gives it back, however this one ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / LOCK).open("wb")

@@ -152,11 +152,7 @@ class Learner:
         return Path(self._settings.learn_folder) / run
 
     async def go_on(self, run: str) -> LearningEvent:
-        """Every step of ``run`` that is left; returns the last.
-
-        Raises:
-            PublishFailed: an event could not be written; the run can be gone on with.
-        """
+        """Every step of ``run`` that is left; returns the last."""
         runs = await read_runs(self._settings)
         started = runs.of(run, "started")
         if started is None:
@@ -264,11 +260,7 @@ class Learner:
 async def promoted(
     publisher: Publisher, settings: Settings, asked: LearningEvent, by: str
 ) -> LearningEvent:
-    """Put the candidate that ``asked`` into force, and end its shadow.
-
-    Raises:
-        ReleaseRefused: it did not pass, or another scorer went live since it was judged.
-    """
+    """Put the candidate that ``asked`` into force, and end its shadow."""
     result = PromotionResult.model_validate(asked.figures)
     if asked.scorer is None:
         raise ReleaseRefused("the event names no candidate")

@@ -35,11 +35,7 @@ RECORDS = 4
 
 
 async def sample(settings: Settings, labels: int) -> list[AlignedExtraction]:
-    """Extractions of the stream's last records, drawn by lot: enough for so many ``labels``.
-
-    Raises:
-        UnknownTopic: the topic is missing.
-    """
+    """Extractions of the stream's last records, drawn by lot: enough for so many ``labels``."""
     found: dict[str, AlignedExtraction] = {}
     start = await tails(settings, [ALIGNMENTS], RECORDS * labels)
     async for record in read_topics(settings, [ALIGNMENTS], start=start):

@@ -37,12 +37,7 @@ class LearnSource:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Learn until ``stop`` is set; a training in its middle is ended, and gone on with by the
-        next process.
-
-        Raises:
-            PublishFailed: an event could not be written.
-            UnknownTopic: a topic is missing.
-        """
+        next process."""
         while not stop.is_set():
             try:
                 with alone(self._settings.learn_folder):

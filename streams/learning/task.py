@@ -207,11 +207,7 @@ def _trained(folder: Path, task: Task, decided: Decided, progress: ProgressFile)
 
 
 def _judged(folder: Path, task: Task, decided: Decided) -> PromotionResult:
-    """The candidate against the live scorer, on documents that taught it nothing.
-
-    Raises:
-        ReleaseRefused: there are too few such decisions, or one of the two cannot be loaded.
-    """
+    """The candidate against the live scorer, on documents that taught it nothing."""
     from safepassage.scoring_worker import load_scorer  # noqa: PLC0415 (the scorers' libraries)
     from safepassage.streams.release.promotion import Incumbent, case_of, judged_against  # noqa: PLC0415
 

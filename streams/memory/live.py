@@ -114,11 +114,7 @@ class LiveMemory:
         held.on_change = self._note
 
     async def prepare(self, scorer: Scorer) -> None:
-        """Give ``scorer``, which is to be put into force, the memory of all that is.
-
-        Raises:
-            PublishFailed: the broker does not take the snapshot.
-        """
+        """Give ``scorer``, which is to be put into force, the memory of all that is."""
         async with self._one_at_a_time:
             self._book = None
             remembers = remembering(scorer)
@@ -173,11 +169,7 @@ def _cases_of(held: StandingDecisions, book: MemoryOfDecisions) -> set[str]:
 
 
 async def memory_as_it_stands(settings: Settings, scorer: RemembersDecisions) -> Memory:
-    """The memory that a worker with ``scorer`` would have now; nothing is published.
-
-    Raises:
-        UnknownTopic: a topic is missing.
-    """
+    """The memory that a worker with ``scorer`` would have now; nothing is published."""
     with contextlib.closing(StandingDecisions()) as held:
         await held.read(settings)
         book = MemoryOfDecisions(scorer, await last_memory(settings, scorer))
@@ -186,10 +178,6 @@ async def memory_as_it_stands(settings: Settings, scorer: RemembersDecisions) ->
 
 
 async def last_memory(settings: Settings, scorer: RemembersDecisions) -> Memory:
-    """The memory of the last snapshot that was made for ``scorer``.
-
-    Raises:
-        UnknownTopic: the topic is missing.
-    """
+    """The memory of the last snapshot that was made for ``scorer``."""
     with contextlib.closing(Snapshots()) as snapshots:
         return (await snapshots.read(settings)).last(memory_revision(scorer))

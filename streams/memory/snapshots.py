@@ -54,11 +54,7 @@ class Snapshots(TopicTable[MemorySnapshot]):
             return NO_MEMORY
 
     def memory(self, name: str, scorer: str) -> Memory:
-        """The memory of that name.
-
-        Raises:
-            SnapshotLost: it is not there, or was made for another scorer.
-        """
+        """The memory of that name."""
         chain: list[MemorySnapshot] = []
         wanted: str | None = name
         while wanted is not None:

@@ -69,11 +69,7 @@ def read_input(
     ``fields`` are those of the extractions' schema.
 
     Raises:
-        OSError: a file cannot be opened.
-        UnknownDocuments: no extraction names one of the documents. Where their names show it, no
-            file is read.
         ValueError: one id names two documents.
-        SchemaError: no extraction is of a type of the schema.
     """
     result = CheckInput()
     seen: set[str] = set()

@@ -6,11 +6,7 @@ from safepassage.schemas import Original
 
 
 def original_path(root: Path, original: Original) -> Path | None:
-    """The file of ``original``, if there is one below ``root``.
-
-    Raises:
-        OSError: it cannot be looked for.
-    """
+    """The file of ``original``, if there is one below ``root``."""
     if "://" in original.uri or "\0" in original.uri:
         return None
     try:

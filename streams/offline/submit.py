@@ -31,11 +31,7 @@ async def submit(
 ) -> AsyncIterator[tuple[Coordinates | Rejected, Submittable]]:
     """Publish each document or response; yields it with its coordinates once the broker has it, or
     with why the broker will never take it. ``anew`` has the LLM asked also where the same text was
-    answered before.
-
-    Raises:
-        aiokafka.errors.KafkaError: the broker cannot be reached or does not take records.
-    """
+    answered before."""
     async with open_publisher(settings) as publisher:
         sending: list[tuple[asyncio.Future[RecordMetadata], Submittable]] = []
         reading = iter(documents)

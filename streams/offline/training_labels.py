@@ -25,12 +25,7 @@ def read_labels(path: Path, sources: Sources) -> tuple[list[LabelledPair], tuple
 
     Documents with annotated entities become corruptions: their facts, and ways to get them
     wrong. Extractions whose context is not found are left out, as are answers of several
-    sentences: there is nothing that a scorer could learn from them.
-
-    Raises:
-        OSError: the file cannot be opened.
-        DatasetError: it holds no labels.
-    """
+    sentences: there is nothing that a scorer could learn from them."""
     if kind_of_file(path) == "entities":
         return list(labelled_pairs(known_documents(read_rows(path)), sources.seed)), ()
     dataset = read_dataset(path, sources)
@@ -40,12 +35,7 @@ def read_labels(path: Path, sources: Sources) -> tuple[list[LabelledPair], tuple
 def grade(path: Path, sources: Sources, grader: Scorer) -> Iterator[LabelledPair]:
     """Silver labels: extractions without a label, as the LLM ``grader`` judges them.
 
-    What the grader cannot judge is left out.
-
-    Raises:
-        OSError: the file cannot be opened.
-        DatasetError: it holds no extractions, or their documents were not given.
-    """
+    What the grader cannot judge is left out."""
     rows = [row for row in read_jsonl(path, ExtractionRow) if not isinstance(row, BadLine)]
     if not rows:
         raise DatasetError(f"{path}: no extractions to grade")

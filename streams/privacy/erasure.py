@@ -83,12 +83,7 @@ async def unfinished(settings: Settings) -> list[str]:
 async def erase(
     settings: Settings, documents: Sequence[str], by: str, reason: str, *, dry_run: bool = False
 ) -> Report:
-    """Erase ``documents``, or with ``dry_run`` say what that would do.
-
-    Raises:
-        PublishFailed, aiokafka.errors.KafkaError: the broker did not answer; call it again.
-        OperatorError: the broker refuses a record.
-    """
+    """Erase ``documents``, or with ``dry_run`` say what that would do."""
     report = Report(tuple(documents), dry_run)
     async with AsyncExitStack() as resources:
         writer = None

@@ -22,11 +22,7 @@ ROUNDS = 5
 
 
 async def create_keys(settings: Settings) -> str:
-    """Make the root of the key tree; returns the name of the master key that wraps it.
-
-    Raises:
-        OperatorError: there are keys already, or SAFEPASSAGE_KEYS_FILE is not set.
-    """
+    """Make the root of the key tree; returns the name of the master key that wraps it."""
     await create_topics(settings, needed=[KEYS])
     seals = await _seals(settings)
     if seals.tree.nodes:
@@ -39,11 +35,7 @@ async def create_keys(settings: Settings) -> str:
 
 async def rewrap_keys(settings: Settings) -> tuple[int, str]:
     """Wrap every node under the first key of the file; returns how many, and that key's name. The
-    other keys of the file can go once the broker has compacted the topic.
-
-    Raises:
-        OperatorError: SAFEPASSAGE_KEYS_FILE is not set.
-    """
+    other keys of the file can go once the broker has compacted the topic."""
     seals = await _seals(settings)
     nodes = dict(seals.tree.nodes)
     async with open_publisher(settings) as publisher:
@@ -56,11 +48,7 @@ async def delete_keys(
     settings: Settings, producer: AIOKafkaProducer, names: Collection[str]
 ) -> int:
     """Delete the keys of ``names``, and what another run may have brought back of documents erased
-    before; returns how many had one.
-
-    Raises:
-        OperatorError: another run goes on bringing them back.
-    """
+    before; returns how many had one."""
     deleted = 0
     for _ in range(ROUNDS):
         seals = await _seals(settings)

@@ -69,11 +69,7 @@ class Found:
 async def survey(
     settings: Settings, documents: Collection[str], topics: Sequence[Topic] = OF_DOCUMENTS
 ) -> Found:
-    """Everything on ``topics``, and on those of replays, about ``documents``, erased or not.
-
-    Raises:
-        aiokafka.errors.KafkaError: the broker did not answer.
-    """
+    """Everything on ``topics``, and on those of replays, about ``documents``, erased or not."""
     found, wanted = Found(), _Wanted(documents)
     there = await _existing(settings, topics)
     latest: dict[tuple[Topic, bytes], tuple[Record, Event | None]] = {}

@@ -86,11 +86,7 @@ class RedriveResult:
 
 
 async def put_back_before(settings: Settings) -> set[str]:
-    """The letters that were put back, or that the broker refuses for good.
-
-    Raises:
-        UnknownTopic: the topic is missing.
-    """
+    """The letters that were put back, or that the broker refuses for good."""
     done: set[str] = set()
     async for record in read_topics(settings, [REDRIVES]):
         if event := event_of(record, Redrive):
@@ -99,11 +95,7 @@ async def put_back_before(settings: Settings) -> set[str]:
 
 
 async def plan(settings: Settings, done: Set[str], request: RedriveRequest) -> Plan:
-    """What the request selects, with nothing changed; ``done`` were put back before.
-
-    Raises:
-        UnknownTopic: a topic is missing.
-    """
+    """What the request selects, with nothing changed; ``done`` were put back before."""
     selected = (await survey(settings, request.selection)).letters.values()
     # A letter names its source, and anybody who may write letters could name any topic.
     inputs = frozenset(await ends(settings, REDRIVABLE))
@@ -133,12 +125,7 @@ async def redrive(
     request: RedriveRequest,
     tell: Callable[[RedriveResult], None] = lambda _: None,
 ) -> RedriveResult:
-    """Put the records of ``letters`` back. Where the canary does not end well, the rest stays.
-
-    Raises:
-        OperatorError: no canary can be watched.
-        PublishFailed, aiokafka.errors.KafkaError: the broker did not take them; call again.
-    """
+    """Put the records of ``letters`` back. Where the canary does not end well, the rest stays."""
     canary = [letter for letter in letters if letter.tells_its_end][: request.canary]
     if request.canary and letters and not canary:
         raise OperatorError(

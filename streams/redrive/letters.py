@@ -80,12 +80,7 @@ class Survey:
 
 
 async def survey(settings: Settings, selection: Selection) -> Survey:
-    """The letters that ``selection`` takes. A repetition of a letter has its id and is left out.
-
-    Raises:
-        UnknownTopic: the topic is missing.
-        OperatorError: there are more than a command can hold.
-    """
+    """The letters that ``selection`` takes. A repetition of a letter has its id and is left out."""
     found = Survey()
     since = selection.since
     start = await offsets_since(settings, [DEAD_LETTERS], since) if since else None

@@ -55,11 +55,7 @@ class LiveScorer:
         Where the one in force is ``withdrawn``, it judges no further batch: judging waits for the
         other. A process that stops does not wait for it.
 
-        ``revision`` is what was released; None takes any revision of that name.
-
-        Raises:
-            ReleaseRefused: it cannot be loaded, or is not of that revision.
-        """
+        ``revision`` is what was released; None takes any revision of that name."""
         if revision is not None and revision == self.revision:
             return
         async with contextlib.AsyncExitStack() as judging_waits:
@@ -84,7 +80,6 @@ class LiveScorer:
         """Judge a batch, off the event loop.
 
         Raises:
-            ReleaseRefused: the scorer was withdrawn, and no other could be put into force.
             RuntimeError: the scorer did not answer for every pair.
         """
         async with self._between_batches:
@@ -104,11 +99,7 @@ class LiveScorer:
 
 
 def load_released(load: Load, name: str, revision: str | None) -> Scorer:
-    """The scorer ``name``, which must be of ``revision`` where one is given.
-
-    Raises:
-        ReleaseRefused: it cannot be loaded, or is of another revision.
-    """
+    """The scorer ``name``, which must be of ``revision`` where one is given."""
     advice = "put it where the workers find it, or run `safepassage rollback`"
     scorer = _loaded(load, name, "released scorer", advice)
     if revision is not None and in_mode(scorer.revision, strict=False) != revision:
@@ -121,11 +112,7 @@ def load_released(load: Load, name: str, revision: str | None) -> Scorer:
 
 
 def load_candidate(load: Load, name: str) -> Scorer:
-    """The scorer ``name``, which was not released yet.
-
-    Raises:
-        ReleaseRefused: it cannot be loaded.
-    """
+    """The scorer ``name``, which was not released yet."""
     return _loaded(load, name, "candidate", "give the name or the folder of a scorer")
 
 
@@ -140,11 +127,7 @@ def warm_up(scorer: Scorer) -> None:
     """Score one pair, so that no batch waits for what is loaded on first use.
 
     A pair that fails is logged and no more: an endpoint may be away for a moment, and a scorer
-    that goes on failing opens the circuit breaker.
-
-    Raises:
-        ReleaseRefused: the scorer as a whole is broken.
-    """
+    that goes on failing opens the circuit breaker."""
     from safepassage.scoring_worker import Pair  # noqa: PLC0415 - torch: seconds, and only this role's
 
     try:
@@ -161,11 +144,7 @@ def warm_up(scorer: Scorer) -> None:
 async def follow_scorers(
     settings: Settings, held: InForce, live: LiveScorer, shadow: ShadowScoring
 ) -> None:
-    """Put what is released after ``held`` into force, without end.
-
-    Raises:
-        ReleaseRefused: what was released cannot be put into force.
-    """
+    """Put what is released after ``held`` into force, without end."""
     async for release in follow_releases(settings, held):
         if release.slot == "shadow":
             shadow.change_to(release.scorer, release.revision)

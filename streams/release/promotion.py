@@ -58,11 +58,7 @@ def _absolute(name: str) -> str:
 
 
 async def incumbent(settings: Settings) -> Incumbent:
-    """The released live scorer, or the configured one where none was ever released.
-
-    Raises:
-        ReleaseLost: it is not known any more which was.
-    """
+    """The released live scorer, or the configured one where none was ever released."""
     held = (await releases_in_force(settings)).live
     if held and held.scorer:
         return Incumbent(held.scorer, held.revision)
@@ -85,9 +81,7 @@ def labelled_gold(
     """Files of labelled extractions (aligned here, as when they are live) or pairs, as cases.
 
     Raises:
-        ReleaseRefused: a file holds answers instead.
         ValueError: a file cannot be read as labels.
-        OSError: a file cannot be opened.
     """
     aligner = new_aligner(settings)
 
@@ -104,11 +98,7 @@ def labelled_gold(
 async def hold_against(
     settings: Settings, candidate: str, cases: Sequence[LabelledCase], bounds: Bounds, load: Load
 ) -> tuple[Incumbent, PromotionResult]:
-    """Judge the candidate against the scorer that decides now.
-
-    Raises:
-        ReleaseRefused: as of `judged_against`.
-    """
+    """Judge the candidate against the scorer that decides now."""
     live = await incumbent(settings)
     return live, await asyncio.to_thread(judged_against, live, candidate, cases, bounds, load)
 
@@ -116,12 +106,7 @@ async def hold_against(
 def judged_against(
     live: Incumbent, candidate: str, cases: Sequence[LabelledCase], bounds: Bounds, load: Load
 ) -> PromotionResult:
-    """Judge the candidate against ``live``.
-
-    Raises:
-        ReleaseRefused: one of the two cannot be loaded, or they are the same; or the candidate
-            learnt from the documents of every case, or does not say from which it did.
-    """
+    """Judge the candidate against ``live``."""
     with (
         closing(load_released(load, live.name, live.revision)) as old,
         closing(load_candidate(load, candidate)) as new,
@@ -132,11 +117,7 @@ def judged_against(
 async def promote(
     settings: Settings, live: Incumbent, result: PromotionResult, candidate: str, signed: Signature
 ) -> ScorerRelease:
-    """Put the candidate into force.
-
-    Raises:
-        ReleaseRefused: it did not pass, or another scorer went live meanwhile.
-    """
+    """Put the candidate into force."""
     if not result.passed:
         raise ReleaseRefused("the candidate does not meet the bounds; nothing was changed")
     if await incumbent(settings) != live:
@@ -153,11 +134,7 @@ async def promote(
 
 
 async def rollback(settings: Settings, signed: Signature) -> ScorerRelease:
-    """Put the scorer before the last promotion into force again.
-
-    Raises:
-        ReleaseRefused: there is no promotion to take back, or the last one is lost.
-    """
+    """Put the scorer before the last promotion into force again."""
     last = (await releases_in_force(settings)).live
     if last is None or last.previous is None:
         why = "nothing was promoted yet" if last is None else "the last release was a rollback"
@@ -170,11 +147,7 @@ async def rollback(settings: Settings, signed: Signature) -> ScorerRelease:
 async def reinstate(
     settings: Settings, scorer: str, load: Load, signed: Signature
 ) -> ScorerRelease:
-    """Say again which scorer is live, where the topic has lost it.
-
-    Raises:
-        ReleaseRefused: it is known which is live, or this one cannot be loaded.
-    """
+    """Say again which scorer is live, where the topic has lost it."""
     held = await releases_in_force(settings)
     try:
         live = held.live
@@ -190,11 +163,7 @@ async def reinstate(
 async def shadow(
     settings: Settings, candidate: str | None, load: Load, signed: Signature
 ) -> ScorerRelease:
-    """Let the candidate judge beside the live scorer; None ends that.
-
-    Raises:
-        ReleaseRefused: it cannot be loaded.
-    """
+    """Let the candidate judge beside the live scorer; None ends that."""
     revision = await _revision_of(candidate, load) if candidate is not None else None
     return await release(settings, signed, slot="shadow", scorer=candidate, revision=revision)
 
@@ -216,11 +185,7 @@ async def release(
     previous_revision: str | None = None,
 ) -> ScorerRelease:
     """Put ``scorer`` of ``revision`` into force in ``slot``; None ends the shadow. ``previous`` is
-    what a rollback goes back to.
-
-    Raises:
-        PublishFailed: the broker did not take it.
-    """
+    what a rollback goes back to."""
     made = ScorerRelease(
         slot=slot,
         scorer=scorer,
@@ -238,12 +203,7 @@ async def release(
 def compare(
     cases: Sequence[LabelledCase], old: Scorer, new: Scorer, bounds: Bounds
 ) -> PromotionResult:
-    """Judge ``new`` against ``old`` on the cases that it has not learnt from.
-
-    Raises:
-        ReleaseRefused: they are the same; or the new one learnt from the documents of every case,
-            or does not say from which it did.
-    """
+    """Judge ``new`` against ``old`` on the cases that it has not learnt from."""
     if old.revision == new.revision:
         raise ReleaseRefused(f"revision {new.revision} is live already")
     learnt = said_by(new)

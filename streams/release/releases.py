@@ -53,11 +53,7 @@ class InForce:
 
     @property
     def live(self) -> ScorerRelease | None:
-        """The live release; None where there never was one.
-
-        Raises:
-            ReleaseLost: there was one, and it is gone or cannot be read.
-        """
+        """The live release; None where there never was one."""
         release = self.releases.get("live")
         if release is None and self.lost:
             raise ReleaseLost(self.lost)
@@ -85,11 +81,7 @@ class InForce:
 
 
 async def releases_in_force(settings: Settings) -> InForce:
-    """What is in force now.
-
-    Raises:
-        UnknownTopic: the topic is missing.
-    """
+    """What is in force now."""
     first, end = await extent(settings, SCORERS)
     held = InForce()
     count = 0
@@ -121,11 +113,7 @@ async def follow_releases(settings: Settings, held: InForce) -> AsyncIterator[Sc
 
 
 async def publish_release(settings: Settings, release: ScorerRelease) -> None:
-    """Put ``release`` into force.
-
-    Raises:
-        PublishFailed: the broker did not take it.
-    """
+    """Put ``release`` into force."""
     async with open_publisher(settings) as publisher:
         if await publisher.publish([Outgoing(SCORERS, release.slot, release)]):
             raise ReleaseRefused("the broker refuses the release")

@@ -122,11 +122,7 @@ class ShadowScoring:
 
 
 async def shadowing_revision(settings: Settings) -> str:
-    """The revision that shadows now, or that did last.
-
-    Raises:
-        ReleaseRefused: nothing ever shadowed.
-    """
+    """The revision that shadows now, or that did last."""
     release = (await releases_in_force(settings)).releases.get("shadow")
     if release and release.revision:
         return release.revision

@@ -52,11 +52,7 @@ async def compare(
     scorer's ``revision``: a topic may hold the verdicts of several candidates. What the candidate
     ``learnt`` from certifies nothing of it; None: it does not say.
 
-    What a person decided is no side of the comparison but its measure.
-
-    Raises:
-        UnknownTopic: a topic is missing.
-    """
+    What a person decided is no side of the comparison but its measure."""
     candidates = await _outcomes(settings, [after], revision=revision)
     incumbents = await _outcomes(settings, before, only=candidates.keys())
     reviews, _ = await read_reviews(settings)

@@ -75,14 +75,7 @@ async def run_replay(
 ) -> ReplayState:
     """Replay to the end, going on where an earlier run of the same id stopped.
 
-    A crash costs at most the repetition of one batch, with the same verdicts under the same ids.
-
-    Raises:
-        OperatorError: an earlier run of this id was asked for something else, or the memory that
-            was asked for is lost.
-        UnknownTopic: a topic to be read is missing.
-        PublishFailed: verdicts could not be written; run it again to go on.
-    """
+    A crash costs at most the repetition of one batch, with the same verdicts under the same ids."""
     topics = (verdicts_topic(request.id), progress_topic(request.id))
     await create_topics(settings, topics)
     memory = await _remember(request.memory, scorer, settings)
@@ -263,12 +256,7 @@ class _Replay:
 
 async def _isolated(steps: Sequence[Step], events: list[Received[Event]]) -> list[Verdict]:
     """The verdicts on ``events``, without those on which the steps break: live, each of these
-    became a dead letter by itself.
-
-    Raises:
-        OperatorError: they break on everything; nothing is noted, and it can be mended.
-        KafkaError: the broker did not answer.
-    """
+    became a dead letter by itself."""
     try:
         return await _through(steps, events)
     except (KafkaError, OperatorError):
@@ -307,11 +295,7 @@ async def _through(steps: Sequence[Step], events: list[Received[Event]]) -> list
 
 
 def _single(outcome: Outcome, record: Record) -> Event:
-    """The one event that a record led to.
-
-    Raises:
-        OperatorError: it led to none: the scorer or the aligner as a whole is broken.
-    """
+    """The one event that a record led to."""
     if isinstance(outcome, Failed):
         raise OperatorError(f"cannot judge {record.coordinates}: {outcome.error} {outcome.detail}")
     (made,) = outcome

@@ -18,11 +18,7 @@ def render(report: ReplayReport) -> str:
 
 
 def write_report(report: ReplayReport, folder: Path) -> tuple[Path, Path]:
-    """Write ``report.html`` and ``report.json`` into ``folder``; returns both paths.
-
-    Raises:
-        OSError: they cannot be written.
-    """
+    """Write ``report.html`` and ``report.json`` into ``folder``; returns both paths."""
     folder.mkdir(parents=True, exist_ok=True)
     page, json_file = folder / "report.html", folder / "report.json"
     page.write_text(render(report), encoding="utf-8")

@@ -97,11 +97,7 @@ def progress_topic(replay_id: str) -> Topic:
 
 
 def parse_offsets(text: str) -> dict[int, tuple[int | None, int | None]]:
-    """``0:100-200,3:50-`` by partition; an open side is None.
-
-    Raises:
-        OperatorError: it does not read so.
-    """
+    """``0:100-200,3:50-`` by partition; an open side is None."""
     chosen: dict[int, tuple[int | None, int | None]] = {}
     for part in text.split(","):
         match = _OFFSETS.fullmatch(part.strip())
@@ -120,12 +116,7 @@ async def resolve_ranges(
     """The offsets to replay: what the topics hold now, or the part of it that ``offsets`` names.
     What the broker knows to be older than ``since`` is not read.
 
-    With ``offsets`` only the first topic of ``origin`` is replayed: they are of one topic.
-
-    Raises:
-        OperatorError: ``offsets`` names a partition that does not exist.
-        UnknownTopic: a topic is missing.
-    """
+    With ``offsets`` only the first topic of ``origin`` is replayed: they are of one topic."""
     topics = ORIGIN_TOPICS[origin]
     chosen = parse_offsets(offsets) if offsets else None
     topics = topics[:1] if chosen else topics
@@ -149,11 +140,7 @@ async def resolve_ranges(
 
 
 async def last_state(settings: Settings, replay_id: str) -> ReplayState | None:
-    """How far the replay of that id is; None where it never noted anything.
-
-    Raises:
-        UnknownTopic: its topic is missing.
-    """
+    """How far the replay of that id is; None where it never noted anything."""
     found = None
     topic = progress_topic(replay_id)
     last = await tails(settings, [topic], 1)

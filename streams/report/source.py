@@ -70,11 +70,7 @@ class ReportSource(ConsumerRebalanceListener):  # type: ignore[misc]
         self._erased: list[str] = []
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Report until ``stop`` is set.
-
-        Raises:
-            PublishFailed: reports could not be written; nothing of theirs is committed.
-        """
+        """Report until ``stop`` is set."""
         unlisten = protection(self._settings).listen(self._erased.append)
         names = list(self._models)
         async with group_member(self._settings, ROLE, names, self, stop) as consumer:

@@ -62,11 +62,7 @@ def health_app(
 async def health_answered(
     settings: Settings, progress: Sequence[Progress], stage: Callable[[], Stage]
 ) -> AsyncIterator[None]:
-    """Answer `health_app` at the health port meanwhile, where one is set.
-
-    Raises:
-        OperatorError: the address cannot be bound.
-    """
+    """Answer `health_app` at the health port meanwhile, where one is set."""
     if settings.health_port is None:
         yield
         return

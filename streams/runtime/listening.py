@@ -9,11 +9,7 @@ from .errors import OperatorError
 
 
 def open_listener(what: str, host: str, port: int, prefix: str) -> socket.socket:
-    """A listening socket for ``what``; port 0 takes a free one.
-
-    Raises:
-        OperatorError: the address cannot be bound; the settings that begin with ``prefix`` name it.
-    """
+    """A listening socket for ``what``; port 0 takes a free one."""
     try:
         return listen(host, port)
     except OSError as error:

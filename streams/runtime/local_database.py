@@ -17,8 +17,6 @@ def local_database(cache_mebibytes: int, file: Path | None = None) -> sqlite3.Co
     alone has it open.
 
     Raises:
-        OSError: the folder or the file cannot be made.
-        sqlite3.OperationalError: another process has it open (SQLITE_BUSY), or the disk is full.
         sqlite3.DatabaseError: it is damaged, or no database.
     """
     if file:

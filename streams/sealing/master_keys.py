@@ -25,11 +25,7 @@ class MasterKeys:
 
     @classmethod
     def read(cls, path: Path) -> MasterKeys:
-        """The keys of the file ``path``.
-
-        Raises:
-            KeysUnusable: it cannot be read, others may read it, or a line is no key.
-        """
+        """The keys of the file ``path``."""
         try:
             return cls(read_keys(path))
         except KeysFileError as error:
@@ -42,11 +38,7 @@ class MasterKeys:
         return KeyNode(path=path, wrapped_by=self.first, wrapped=base64.b64encode(wrapped).decode())
 
     def unwrap(self, node: KeyNode) -> bytes:
-        """The node itself.
-
-        Raises:
-            KeysUnusable: the key that wrapped it is not in the file, or the record was altered.
-        """
+        """The node itself."""
         key = self._keys.get(node.wrapped_by)
         if key is None:
             raise KeysUnusable(

@@ -146,11 +146,7 @@ def substance(verdict: Verdict) -> bytes:
 async def read_verdicts(
     settings: Settings, topics: Sequence[Topic] = VERDICT_TOPICS, *, follow: bool = False
 ) -> AsyncIterator[Result]:
-    """The verdicts on ``topics`` as they are now, each once; with ``follow``, and what comes.
-
-    Raises:
-        UnknownTopic: a topic is missing.
-    """
+    """The verdicts on ``topics`` as they are now, each once; with ``follow``, and what comes."""
     records = (follow_topics if follow else read_topics)(settings, topics)
     with contextlib.closing(Deduplicator()) as deduplicator:
         async with contextlib.aclosing(records):

@@ -98,11 +98,7 @@ class ExtractorTally(TemporaryDatabase):
 async def compare_extractors(
     settings: Settings, since: datetime | None = None
 ) -> list[ExtractorScore]:
-    """The scores from everything on ``accepted`` and ``quarantine``, or from ``since`` on.
-
-    Raises:
-        UnknownTopic: a topic is missing.
-    """
+    """The scores from everything on ``accepted`` and ``quarantine``, or from ``since`` on."""
     earliest = int(since.timestamp() * 1000) if since else 0
     start = await offsets_since(settings, VERDICT_TOPICS, since) if since else None
     with contextlib.closing(ExtractorTally()) as tally:

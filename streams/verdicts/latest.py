@@ -101,11 +101,7 @@ async def latest_verdicts(
     on ``topics``. A decision on ``reviews`` counts before its effect is published.
 
     The topics are read twice, and cannot be followed: a verdict that was handed out cannot be
-    taken back.
-
-    Raises:
-        UnknownTopic: a topic is missing.
-    """
+    taken back."""
     async for result in _in_force(settings):
         if _stands_on(result, topics, settings):
             yield result

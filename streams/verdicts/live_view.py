@@ -115,11 +115,7 @@ async def snapshot(settings: Settings, learning: Line) -> RenderableType:
 
 
 async def watch(settings: Settings, learning: Line) -> AsyncIterator[RenderableType]:
-    """The stream as it goes on, without end, every two seconds; ``learning`` tells of a training.
-
-    Raises:
-        UnknownTopic: a topic is missing.
-    """
+    """The stream as it goes on, without end; ``learning`` tells of a training."""
     meter, stream = TrafficMeter(settings), Stream()
     topics = (*VERDICT_TOPICS, WARNINGS)
     start = await tails(settings, topics, TAIL_RECORDS)

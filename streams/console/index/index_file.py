@@ -47,11 +47,7 @@ class Position(NamedTuple):
 
 
 class IndexFile(Database):
-    """``connection`` is replaced where the index is built anew. For one thread.
-
-    Raises:
-        IndexUnwritable: the file cannot be used.
-    """
+    """``connection`` is replaced where the index is built anew. For one thread."""
 
     def __init__(self, file: Path | None, made_by: Mapping[str, object]) -> None:
         self._file = file
@@ -72,11 +68,7 @@ class IndexFile(Database):
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Many additions in one transaction: all of them or none.
-
-        Raises:
-            IndexUnwritable: there is no room for them, or the file is damaged.
-        """
+        """Many additions in one transaction: all of them or none."""
         try:
             if self._failure:
                 raise self._failure

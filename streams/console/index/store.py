@@ -105,11 +105,7 @@ class CaseStore(IndexFile):
     def __init__(
         self, leakage_sample: float, file: Path | None = None, topics: Collection[str] = ()
     ) -> None:
-        """``file`` is kept, and read on from where it was made of the same ``topics``.
-
-        Raises:
-            IndexUnwritable: the file cannot be used.
-        """
+        """``file`` is kept, and read on from where it was made of the same ``topics``."""
         self._least_rate = leakage_sample
         super().__init__(file, {"topics": sorted(topics), "leakage_sample": leakage_sample})
 

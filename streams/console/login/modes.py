@@ -75,12 +75,7 @@ class Login:
 
 
 def login_of(settings: LoginSettings) -> Login:
-    """The login that ``settings`` describe.
-
-    Raises:
-        OperatorError: they describe none, or two, or one that proves less than is asked for, or
-            one whose extra is not installed.
-    """
+    """The login that ``settings`` describe."""
     mode = settings.console_login
     _refuse_contradictions(settings)
     revocations = Revocations(settings.console_revoked)

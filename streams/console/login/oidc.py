@@ -58,11 +58,7 @@ class OidcLogin:
         return self._issuer
 
     async def check(self) -> None:
-        """Ask the provider once, before people come. One that does not answer may do so later.
-
-        Raises:
-            OperatorError: the settings and the provider do not belong together.
-        """
+        """Ask the provider once, before people come. One that does not answer may do so later."""
         try:
             await self.discover()
         except WrongProvider as error:
