@@ -217,7 +217,7 @@ def _type_of(path: str) -> str:
 
 
 def _options(info: FieldInfo | None) -> tuple[Any, ...] | None:
-    """The values of a field that are a category: they need not are in the document."""
+    """The values of a field that are a category: they need not be in the document."""
     options: list[Any] = []
     for form in (info.annotation, *get_args(info.annotation)) if info else ():
         if get_origin(form) is Literal:

@@ -120,7 +120,7 @@ def mcp_server(load: Callable[[], Verifier]) -> MCPServer:
             ),
         ],
     ) -> Judgement:
-        """Does the quote of each extraction are in the text, and does it support the value?"""
+        """Is the quote of each extraction in the text, and does it support the value?"""
         given = [asked.extraction() for asked in extractions]
         document = Document(id=text_digest(text), text=text)
         return await _judgement((await verifier()).averify(document, given))

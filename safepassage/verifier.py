@@ -144,7 +144,7 @@ class Verifier(AbstractContextManager["Verifier"]):
         with the rest. Its verdicts say ``attempt`` 2, unless the first attempt gave the same.
 
         Raises:
-            TypeError: ``extractions`` are none, or ``document`` is no text. Nothing was judged.
+            TypeError: these are no extractions, or ``document`` is no text. Nothing was judged.
             ValueError: an extraction cannot be one: an empty type, a value that is None or no
                 JSON; or the text is no Unicode. Nothing was judged then.
             UnreadableFile: the file gave no document.

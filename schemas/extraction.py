@@ -107,8 +107,8 @@ class Extraction(Event):
 
 
 def among_one_another(extractions: Sequence[Extraction]) -> list[Extraction]:
-    """Each as one field of a schema, for which the types that its document has are in; what its
-    own field says of the schema stays."""
+    """Each as one field of a schema of the types that its document has; what its own field says
+    of the schema stays."""
     types: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for extraction in extractions:
         types[extraction.doc_id].setdefault(extraction.entity_type)

@@ -33,7 +33,7 @@ class DocumentVersion(Event):
 class Realignment(Event):
     """Topic ``realignments``: what became of an accepted value in a new version of its document.
 
-    ``former`` names the earlier verdict and where its passage stood; it is None, and the outcome
+    ``former`` names the earlier verdict and where its passage was; it is None, and the outcome
     undetermined, where that verdict could not be read any more. ``verdict_id`` is the verdict in
     the new version, ``places`` where its passage is there. Of several on one extraction the
     one of the latest version counts (``document.coordinates.offset``), of one version the last.

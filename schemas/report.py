@@ -53,8 +53,7 @@ class DeadLetter(Event):
     ``key`` and ``value`` are base64, so that any bytes survive the JSON; None is Kafka's null.
     ``document`` is where the document is that an extraction was made from. Where the broker
     refused some results of the record for good, ``refused`` names these by extraction, with the
-    error's name, and ``is`` the extractions that are out all the same and will be judged; each
-    names the first `MAX_NAMED_RESULTS`, ``detail`` counts all. With ``manifest_stands`` the
+    error's name: the first `MAX_NAMED_RESULTS`, ``detail`` counts all. With ``manifest_stands`` the
     document's manifest is out too, and its report comes. ``in_parts`` is the document's: see
     `DocumentRef`. ``redriven`` counts how often what the record goes back to was redriven before,
     ``redrive_of`` is the dead letter that was redriven last.
@@ -78,6 +77,7 @@ class DeadLetter(Event):
     stands: tuple[EventId, ...] = Field(
         default=(), max_length=MAX_NAMED_RESULTS, exclude_if=is_empty
     )
+    """The record's extractions that are out all the same and will be judged."""
     manifest_stands: bool = Field(default=False, exclude_if=is_empty)
     redriven: int = Field(default=0, ge=0, exclude_if=is_empty)
     redrive_of: EventId | None = Field(default=None, exclude_if=is_none)

@@ -63,9 +63,9 @@ def opinions(reviews: Iterable[Review]) -> dict[str, Review]:
 
 
 def standing(reviews: Iterable[Review], scorer_says: Decision | None = None) -> Review | None:
-    """The decision on one case that is, or None while nobody judged it, or while it waits for
+    """The decision in force on one case, or None while nobody judged it, or while it waits for
     another person. ``scorer_says`` is what the scorer decided that it is applied to; None: what
-    each review was made on. A correction that waits is as the refusal that it is as well."""
+    each review was made on. A correction that waits counts as a refusal."""
     said = list(judged_by(reviews).values())
     counted = [_as_far_as_approved(one, said, scorer_says) for one in said]
     standing_ones = in_order(one for one in counted if one)

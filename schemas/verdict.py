@@ -56,8 +56,8 @@ class ReviewTrail(Contract):
     stands: bool = True
     """False where the decision was taken back: the next scorer's verdict counts again."""
     in_place: bool = False
-    """Whether the decision stood before and that verdict was withheld for it: this one then is
-    the only verdict of its judgement."""
+    """Whether the decision was in force before and withheld that verdict: this one then is the
+    only verdict of its judgement."""
 
 
 class Conflict(Contract):

@@ -74,7 +74,7 @@ def next_verdict(
     Args:
         judged: the scorer's verdict that the decision is applied to.
         standing: the decision in force (see `safepassage.schemas.reviews_that_count`).
-        cause: the review that made it are: the last one on the case.
+        cause: the review that put it into force: the last one on the case.
         published: the latest verdict that a review of this case led to before.
     """
     wanted = _wanted(judged, standing)
@@ -97,7 +97,7 @@ def next_verdict(
 
 def verdict_in_place(judged: Verdict, decision: StandingDecision) -> Verdict | None:
     """What to publish instead of a scorer's new verdict on a case that a person decided before,
-    or None where the two agree (a person's standing decision outranks every later scorer's), and
+    or None where the two agree (a person's decision in force outranks every later scorer's), and
     where the decision waits for another person to let this verdict pass."""
     if decision.approvers < decision.approvals and lets_pass(decision.decision, judged.decision):
         return None

@@ -54,7 +54,7 @@ class Topic:
 # away from under reviews that are kept for ever, and the console published them all again.
 DAY_MILLISECONDS = 24 * 3600 * 1000
 FOR_EVER = None
-YEAR = 365  # what a replay, a late reviewer or a role that stood still goes back to
+YEAR = 365  # what a replay, a late reviewer or a role that was down goes back to
 QUARTER = 90  # measurements
 
 DOCUMENTS = Topic("documents", Document, YEAR)

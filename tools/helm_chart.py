@@ -78,7 +78,7 @@ def built(folder: Path) -> list[Manifest]:
 
 
 def _parametrise(one: Manifest, values: dict[str, Any]) -> None:
-    """Put expressions in the place of what people set, and what stood there into ``values``."""
+    """Put expressions in the place of what people set, and what was there into ``values``."""
     name, kind = one["metadata"]["name"], one["kind"]
     if kind == "ConfigMap":
         values["settings"] = one["data"]

@@ -97,8 +97,8 @@ def with_examples(schema: Schema, said: object) -> Schema:
     """``schema`` with further examples: ``[{"document": …, "answer": …}, …]``.
 
     Raises:
-        SchemaError: they have another form, are too much, are none of the schema, or quote what
-            is not in their document.
+        SchemaError: they have another form, are too much, break the schema, or quote what is not
+            in their document.
     """
     try:
         schema.examples = (*schema.examples, *examples_in(said))

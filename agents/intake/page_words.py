@@ -53,7 +53,7 @@ class Word:
 @dataclass(frozen=True, slots=True)
 class Group:
     """Words of a page that run in one direction. ``turn`` is by how many degrees clockwise (0,
-    90, 180, 270) the page would have to be turned for them to are upright."""
+    90, 180, 270) the page would have to be turned for them to be upright."""
 
     words: Sequence[Word]
     turn: int = 0

@@ -190,7 +190,7 @@ class _Places:
         return box.width if turn in (90, 270) else box.height
 
     def turn(self, angle: float) -> int:
-        """How far the page has to be turned for text of this angle to are upright."""
+        """How far the page has to be turned for text of this angle to be upright."""
         # Both are clockwise: PDFium's angle, and where the file's x axis points on the page.
         own = math.degrees(math.atan2(self._x[1], self._x[0]))
         shown = own + math.degrees(angle if math.isfinite(angle) else 0.0)

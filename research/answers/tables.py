@@ -66,7 +66,7 @@ def table(report: AnswersReport) -> Table:
 
 
 def _published(source: str) -> Iterator[tuple[str, ...]]:
-    """What the paper printed of the set that ``source`` is or is in for."""
+    """What the paper printed of the set that ``source`` is, or takes the place of."""
     name = _STANDS_FOR.get(source)
     if name is None:
         return

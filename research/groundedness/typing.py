@@ -28,7 +28,7 @@ UNTYPED = "untyped"
 
 @dataclass(frozen=True, slots=True)
 class LabelledError:
-    """An altered sentence, what it stood on, and the type that was asked for."""
+    """An altered sentence, what it rested on, and the type that was asked for."""
 
     stopped: StoppedClaim
     error_type: ErrorType

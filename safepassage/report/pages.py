@@ -76,7 +76,7 @@ def _page(
 
 def _extents(words: Sequence[Region]) -> list[tuple[float, float]]:
     """Top and bottom of the line of each word: a box may end with the ink of its own letters, and
-    words would then are on as many heights as they have shapes."""
+    words would then be on as many heights as they have shapes."""
     lines: list[list[Region]] = []
     for word in words:
         if lines and _beside(lines[-1][-1], word):

@@ -3,9 +3,9 @@
 LiteLLM posts the texts of a call and obeys ``action``: NONE, BLOCKED, or GUARDRAIL_INTERVENED with
 other texts. Only answers (``input_type`` "response") are judged, sentence by sentence. The context
 comes with the call (``context``, a text or texts, among the guardrail's own parameters), or is
-in the messages of the roles that ``context_roles`` names: the user's own words are none unless you
-say so, or a question would support its answer. Without a context nothing can be judged, and what
-was not judged is blocked.
+in the messages of the roles that ``context_roles`` names: the user's own words do not count unless
+you say so, or a question would support its answer. Without a context nothing can be judged, and
+what was not judged is blocked.
 """
 
 import asyncio

@@ -127,7 +127,7 @@ class PassageWords:
 
     def _in_compound(self, key: str) -> bool:
         """Whether the word is the first or last part of a longer one, in a language of compounds;
-        "inaktiv" and "unbezahlt" are none."""
+        "inaktiv" and "unbezahlt" are not."""
         if self.language not in _COMPOUNDING or len(key) < _COMPOUND_PART:
             return False
         longer = (other for other in self.keys if len(other) >= len(key) + _COMPOUND_PART)

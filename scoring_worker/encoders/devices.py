@@ -98,7 +98,7 @@ def use_threads(threads: int | None = None) -> None:
     """Let torch compute with ``threads`` threads, by default `usable_cores`.
 
     torch counts the machine's cores, not the container's quota, and would run 64 threads on 2.
-    An explicit OMP_NUM_THREADS is.
+    An explicit OMP_NUM_THREADS is left as it is.
     """
     if threads is not None or "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(threads or usable_cores())

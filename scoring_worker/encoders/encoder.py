@@ -52,7 +52,7 @@ class PieceMaker(Protocol):
 class Encoder:
     """A cross-encoder: ``probabilities(premises, hypotheses)`` gives p(premise entails h).
 
-    ``forward`` and ``pieces`` are in for a model that reads or answers in its own way;
+    ``forward`` and ``pieces`` are for a model that reads or answers in its own way;
     ``hypothesis_first`` is for one that was taught so.
 
     A packed model computes as many tiles at once as torch may use threads, each with one of

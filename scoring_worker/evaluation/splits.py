@@ -1,4 +1,4 @@
-"""Splits by document: pairs of one document never be on both sides."""
+"""Splits by document: pairs of one document are never on both sides."""
 
 import hashlib
 import math

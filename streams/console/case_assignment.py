@@ -77,7 +77,7 @@ class NotSaved(DeskError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a reviewer says of a case. ``seen`` is the id of the decision that stood when the
+    """What a reviewer says of a case. ``seen`` is the id of the decision in force when the
     page was shown, "" if none; ``opened`` when that was, in seconds since the epoch. ``reason`` and
     ``comment`` say why, where the reviewer does; ``description`` is a better one of the field."""
 
@@ -326,7 +326,7 @@ class ReviewDesk:
         return [rival for rival in rivals if rival.standing is None]
 
     def _acceptance_lost(self, taken_back: Review, session: Session) -> Review:
-        """The acceptance that no longer is without ``taken_back``, which may be one of two
+        """The acceptance that is no longer in force without ``taken_back``, which may be one of two
         approvals and not the one that counted; else ``taken_back``."""
         case = self.look_at(case_of(taken_back.verdict))
         without = [*case.reviews, _undoing(taken_back, session, _now_after(case))]

@@ -102,7 +102,7 @@ def naming_refused(
     letter: DeadLetter, made: Sequence[Outgoing], gone: Mapping[str, str], manifest_gone: bool
 ) -> DeadLetter:
     """The letter of a record of whose results (``made``) the broker refused those of ``gone``, by
-    extraction, and perhaps the manifest. It says what of the others is."""
+    extraction, and perhaps the manifest. It says which of the others are out."""
     stands = [
         out.event.id
         for out in made

@@ -114,7 +114,7 @@ class LiveMemory:
         held.on_change = self._note
 
     async def prepare(self, scorer: Scorer) -> None:
-        """Give ``scorer``, which is to be put into force, the memory of all that is."""
+        """Give ``scorer``, which is to be put into force, the memory of all decisions in force."""
         async with self._one_at_a_time:
             self._book = None
             remembers = remembering(scorer)
@@ -163,7 +163,7 @@ class LiveMemory:
 
 
 def _cases_of(held: StandingDecisions, book: MemoryOfDecisions) -> set[str]:
-    """Every case that is, or that the memory still has."""
+    """Every case with a decision in force, or that the memory still has."""
     remembered = {entry.case_id for entry in book.memory.entries.values()}
     return remembered | set(held.keys())
 

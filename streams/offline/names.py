@@ -43,7 +43,7 @@ class WantedDocuments:
 
     def resolved(self, ids: Iterable[str]) -> tuple[dict[str, str], list[str]]:
         """Of each name the id among ``ids`` that it represents, and a line for each name that
-        represents none or for several."""
+        represents none or several."""
         meant: dict[str, list[str]] = {}
         for doc_id in ids:
             for end in _ends(doc_id):

@@ -97,7 +97,7 @@ def _why_lost(first: int, end: int, records: int) -> str | None:
     the last record of each key and moves no beginning; deletion does, and nothing remains where
     even the last one was deleted."""
     if first > 0:
-        return f"what stood before offset {first} of scorers was deleted"
+        return f"what was before offset {first} of scorers was deleted"
     if end > 0 and not records:
         return f"{end} records of scorers are gone"
     return None

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("schemas", "agents", "scoring_worker", "streams", "recipes", "research", "tools")
+ROOMS = (
+    *("schemas", "agents", "scoring_worker", "streams", "recipes", "research", "benchmarks"),
+    *("tools", "weights"),
+)
 """Beside `safepassage/` itself, whose links lead to the first four."""
-FORBIDDEN = re.compile(r"\b(stands?|is none|whatever|whoever|borne out)\b", re.IGNORECASE)
+FORBIDDEN = re.compile(r"\b(stands?|stood|is none|whatever|whoever|borne out)\b", re.IGNORECASE)
 FIELD = re.compile(r"\{[^{}]*\}")
 CODE = re.compile(r"```.*?```|`[^`\n]*`|<!-- generated: .*?<!-- end of [^>]*-->", re.DOTALL)
 TAGS = re.compile(r"\{[%{].*?[%}]\}|<[^>]*>", re.DOTALL)
@@ -26,7 +29,9 @@ def sources() -> list[Path]:
 def pages() -> list[Path]:
     """CONTRIBUTING has examples of both kinds."""
     templates = (ROOT / "streams").rglob("*.html")
-    return sorted({ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *templates})
+    return sorted(
+        {ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md"), *templates}
+    )
 
 
 def words_of(source: str) -> Iterator[tuple[int, str]]:

@@ -1,7 +1,7 @@
 """Graphs of what a model states of texts, be it an LLM or one that was taught to write triples.
 
-The model only reads: what it says is in a passage counts where it does are there, letter by
-letter but for case and blanks, so that nothing it makes up can support an answer. What it reads
+The model only reads: what it says is in a passage counts only if it is there, letter by letter
+but for case and blanks, so that nothing it makes up can support an answer. What it reads
 in the answer and cannot be found there is looked for all the same.
 """
 

@@ -38,7 +38,7 @@ def answer_key(
     temperature: float,
     sample: int = 0,
 ) -> str:
-    """Everything that an answer depends on but chance, for which ``sample`` is, and the
+    """Everything that an answer depends on but chance, which ``sample`` counts, and the
     endpoint."""
     told = canonical_json({"messages": [dict(one) for one in messages], "form": dict(form)})
     return stable_id("asked", model, told, f"{temperature:g}", str(sample))

@@ -41,14 +41,14 @@ _UNSEEN = (
 @dataclass(frozen=True, slots=True)
 class Folded:
     """``text`` folded, ``lowered`` of the same length with every blank the space bar's, and where
-    its characters came from (None: they all are where they stood)."""
+    its characters came from (None: none of them moved)."""
 
     text: str
     lowered: str
     offsets: tuple[int, ...] | None
 
     def place(self, start: int, end: int) -> Place:
-        """Where ``text[start:end]`` stood before it was folded."""
+        """Where ``text[start:end]`` was before it was folded."""
         if self.offsets is None:
             return Place(start, end)
         return Place(self.offsets[start], self.offsets[end - 1] + 1)

@@ -31,7 +31,7 @@ _ENDINGS = ("nummer", "kennzeichen", "zeichen", "番号", "编号", "号码", "�
 _SHAPE = re.compile(
     r"[A-Z]{1,6}[-/._ ]?[0-9][A-Z0-9./_ -]*|[0-9]+[-/._][A-Z0-9./_-]*[A-Z][A-Z0-9./_-]*"
 )
-# Groups of letters and digits, of which words, figures with decimals and amounts are none.
+# Groups of letters and digits, but no words, figures with decimals or amounts.
 _CODE = re.compile(
     r"(?!\d+[.,]\d+ ?[^\W\d_]{0,5}\Z)[#№]?[^\W_]+(?:[-–‐/_.:() ]{1,3}[^\W_]+){0,15}\)?"
 )
@@ -94,7 +94,7 @@ def asks_for_identifier(entity_type: str) -> bool:
 def compare_identifiers(value: str, passage: Passage, entity_type: str = "") -> Comparison:
     """Compare the identifier ``value`` with those in the quote, as whole tokens.
 
-    *Same*: it is there, separators and case aside. *Different*: it does not, with the nearest
+    *Same*: it is there, separators and case aside. *Different*: it is not there, with the nearest
     other as a rival and ``identifier_differs`` or ``identifier_longer``. A wrong check digit is a
     finding (``check_digit``) and never an answer. Never raises; linear in the quote.
     """

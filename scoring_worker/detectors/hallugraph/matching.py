@@ -1,7 +1,7 @@
 """match(v, w) and align(e, e'): is it the same entity, and may the other edge say the same?
 
 Figures, dates and identifiers agree exactly, by the comparators' readers. Names are compared in
-both directions: a part of a name represents the whole, and an acronym for its words, unless the
+both directions: a part of a name represents the whole, and an acronym its words, unless the
 passages have another name that shares a word with it ("John Smith" where they have "Smith" and
 "Jane Smith"). A term is found in one that has all of its words.
 """
