@@ -24,7 +24,7 @@ from safepassage.schemas import (
 )
 from safepassage.schemas.extraction import MAX_RIVALS
 
-from .contradictions import denials
+from .contradicting_sentences import denials
 
 
 def split_claims(response: Response, ref: DocumentRef) -> list[Claim]:

@@ -35,9 +35,9 @@ from safepassage.schemas import (
     Verdict,
     judge,
 )
-from safepassage.streams.console.case_assignment import ReviewDesk
 from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.login.modes import login_of
+from safepassage.streams.console.review_desk import ReviewDesk
 from safepassage.streams.console.web.app import console_app
 from safepassage.streams.console.web.texts import DocumentTexts
 from safepassage.streams.demo.embedded import free_port

@@ -18,11 +18,11 @@ from pathlib import Path
 
 from benchmarks.console import InstantPublisher, verdict
 from safepassage.schemas import Verdict
-from safepassage.streams.console.case_assignment import ReviewDesk
 from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.index_file import Place
 from safepassage.streams.console.index.measures import open_cases
 from safepassage.streams.console.index.store import CaseStore
+from safepassage.streams.console.review_desk import ReviewDesk
 from safepassage.streams.console.session import Session
 from safepassage.streams.settings import Settings
 

@@ -19,7 +19,7 @@ MAX_PAIRS = 512
 
 
 @dataclass(slots=True)
-class _Asked:
+class _Request:
     pairs: Sequence[Pair]
     answer: Future[list[Assessment]]
     since: float = field(default_factory=time.monotonic)
@@ -36,7 +36,7 @@ class SharedBatches:
     def __init__(self, scorer: Scorer, observe: Callable[[int], None] = lambda _: None) -> None:
         self._scorer = scorer
         self.observe = observe
-        self._waiting: deque[_Asked] = deque()
+        self._waiting: deque[_Request] = deque()
         self._lock = threading.Lock()
         self._working_since: float | None = None
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="scorer")
@@ -51,7 +51,7 @@ class SharedBatches:
         Raises:
             RuntimeError: this was closed.
         """
-        asked = _Asked(pairs, Future())
+        asked = _Request(pairs, Future())
         with self._lock:
             self._waiting.append(asked)
         self._executor.submit(self._next)
@@ -90,8 +90,8 @@ class SharedBatches:
             with self._lock:
                 self._working_since = None
 
-    def _together(self) -> list[_Asked]:
-        chosen: list[_Asked] = []
+    def _together(self) -> list[_Request]:
+        chosen: list[_Request] = []
         pairs = 0
         while self._waiting and (not chosen or pairs + len(self._waiting[0].pairs) <= MAX_PAIRS):
             asked = self._waiting.popleft()
@@ -100,7 +100,7 @@ class SharedBatches:
                 pairs += len(asked.pairs)
         return chosen
 
-    def _answer(self, together: Sequence[_Asked]) -> None:
+    def _answer(self, together: Sequence[_Request]) -> None:
         try:
             answers = iter(self._ask([pair for asked in together for pair in asked.pairs]))
         except Exception as error:  # noqa: BLE001 - it is given to the caller that asked

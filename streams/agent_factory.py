@@ -9,8 +9,8 @@ from redis.asyncio import Redis
 
 from safepassage.schemas import Coordinates, Document
 
+from .kafka.erasures_and_seals import protection
 from .kafka.point_reader import PointReader, point_reader
-from .kafka.protection import protection
 from .kafka.records import UnreadableRecord, decode
 from .runtime import metrics
 from .settings import Settings

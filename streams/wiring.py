@@ -66,11 +66,11 @@ async def source(  # noqa: PLR0911 - a role each
         case "score":
             return await _score(publisher, settings, resources)
         case "report":
-            from .report.source import ReportSource
+            from .report.report_source import ReportSource
 
             return ReportSource(publisher, settings)
         case "audit":
-            from .audit.source import AuditSource
+            from .audit.audit_source import AuditSource
 
             return AuditSource(publisher, settings)
         case "drift":
@@ -81,7 +81,7 @@ async def source(  # noqa: PLR0911 - a role each
             drift = drift_role(DriftDetector())
             return BatchSource(drift, delivery(drift, publisher, settings).handle, settings)
         case "realign":
-            from .realignment.source import RealignSource, new_role
+            from .realignment.realignment_source import RealignSource, new_role
             from .realignment.store import ValuesStore
 
             values = ValuesStore()
@@ -98,7 +98,7 @@ async def source(  # noqa: PLR0911 - a role each
             candidates = Candidates(publisher, settings)
             return ReviewSource(publisher, settings, store, points, candidates)
         case "learn":
-            from .learning.source import LearnSource
+            from .learning.learning_source import LearnSource
 
             return LearnSource(publisher, settings)
         case _:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
-from safepassage.scoring_worker.evaluation.tables import (
+from safepassage.scoring_worker.evaluation.result_tables import (
     number,
     terminal_table,
     with_interval,

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
-from safepassage.scoring_worker.evaluation.tables import (
+from safepassage.scoring_worker.evaluation.result_tables import (
     number,
     terminal_table,
     with_interval,

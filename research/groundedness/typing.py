@@ -17,7 +17,7 @@ from safepassage.schemas.error_type import ERROR_TYPES, ErrorType, ErrorTyping
 from safepassage.schemas.proportion import Proportion
 from safepassage.scoring_worker.evaluation.intervals import Interval
 from safepassage.scoring_worker.evaluation.kappa import cohens_kappa
-from safepassage.scoring_worker.evaluation.tables import (
+from safepassage.scoring_worker.evaluation.result_tables import (
     number,
     terminal_table,
     with_interval,
@@ -34,7 +34,7 @@ class LabelledError:
     error_type: ErrorType
 
 
-class Agreement(Contract):
+class TyperAgreement(Contract):
     """``exact``: the same types; ``overlapping``: at least one in common, both as shares of ``n``
     errors that both typed, with 95% intervals. ``kappa`` is Cohen's, of the first types."""
 
@@ -53,7 +53,7 @@ class TypingReport(Contract):
 
     version: Literal[1] = 1
     n: int
-    agreements: tuple[Agreement, ...]
+    agreements: tuple[TyperAgreement, ...]
     confusion: dict[str, dict[str, dict[str, int]]]
 
 
@@ -114,12 +114,12 @@ def confusion_tables(report: TypingReport) -> list[Table]:
 
 def _agreement(
     one: str, other: str, told: Mapping[str, Sequence[tuple[ErrorType, ...]]]
-) -> Agreement:
+) -> TyperAgreement:
     both = [(a, b) for a, b in zip(told[one], told[other], strict=True) if a and b]
     exact = Proportion(sum(set(a) == set(b) for a, b in both), len(both))
     common = Proportion(sum(bool(set(a) & set(b)) for a, b in both), len(both))
     firsts = [(ERROR_TYPES.index(a[0]), ERROR_TYPES.index(b[0])) for a, b in both]
-    return Agreement(
+    return TyperAgreement(
         one=one,
         other=other,
         n=len(both),

@@ -76,7 +76,7 @@ class Labelled:
     failure: str | None = None
 
 
-class Agreement(Contract):
+class LabellerAgreement(Contract):
     """How far a variant agrees with a person, over context sentences (the paper's Table 4)."""
 
     variant: str
@@ -160,7 +160,7 @@ def labelled_windows(labelled: Labelled, room: int) -> Iterator[CuratedPair]:
 
 def agreement(
     variant: str, labelled: Sequence[Labelled], by_people: Mapping[str, frozenset[int]]
-) -> Agreement:
+) -> LabellerAgreement:
     """Accuracy and Cohen's kappa over the context sentences of pairs that a person labelled too."""
     both = [one for one in labelled if one.pair.id in by_people]
     known = [one for one in both if one.failure is None]
@@ -170,7 +170,7 @@ def agreement(
         for number in range(len(one.places))
     ]
     same = sum(ours == theirs for ours, theirs in votes)
-    return Agreement(
+    return LabellerAgreement(
         variant=variant,
         pairs=len(both),
         context_sentences=len(votes),

@@ -11,8 +11,7 @@ from safepassage.scoring_worker.evaluation import plots
 from .judgement import Evaluation
 from .metrics import Counted
 from .ranking import Ranking
-from .results import EvaluationReport, EvaluationResult
-from .tables import (
+from .result_tables import (
     COLUMNS,
     by_dataset,
     caption,
@@ -22,6 +21,7 @@ from .tables import (
     number,
     with_interval,
 )
+from .results import EvaluationReport, EvaluationResult
 
 REPORT_NAME = "report.md"
 FIGURES_NAME = "report.json"

@@ -13,9 +13,9 @@ from safepassage.scoring_worker.loading import load_scorer
 from .cases import Dataset
 from .judgement import Evaluation, evaluate
 from .report_folder import write_report
+from .result_tables import terminal_tables
 from .results import EvaluationReport, result_of
 from .sources import OnProgress
-from .tables import terminal_tables
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from safepassage.scoring_worker.comparison.contract import Comparison, Question
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class PackOpinion:
     """What a pack knows about one question, beside the comparison that anybody could make.
 
     ``features`` are in [0, 1], by names that begin with the pack's. ``different`` says that the
@@ -46,7 +46,7 @@ class Pack(Protocol):
         """Other names for the question's value that its quote has, as the quote writes them."""
         ...
 
-    def opinion(self, question: Question, comparison: Comparison) -> Opinion: ...
+    def opinion(self, question: Question, comparison: Comparison) -> PackOpinion: ...
 
     def things(self, sentence: str) -> tuple[NamedThing, ...]:
         """What the domain has names for in a sentence, none over another."""
@@ -72,6 +72,6 @@ class Notes:
         self.feature(feature or code)
         self.findings.append(Finding(code=code, detail=detail[:500]))
 
-    def opinion(self, *, different: bool = False) -> Opinion:
+    def opinion(self, *, different: bool = False) -> PackOpinion:
         """What was noted."""
-        return Opinion(self.features, tuple(self.findings), different, self.in_other_words)
+        return PackOpinion(self.features, tuple(self.findings), different, self.in_other_words)

@@ -12,7 +12,7 @@ from safepassage.scoring_worker.comparison.contract import Comparison, Question
 from safepassage.scoring_worker.comparison.founded_words import without_words_finding
 from safepassage.scoring_worker.manifest import ModelError
 
-from .interface import Opinion, Pack
+from .interface import Pack, PackOpinion
 
 
 class UnknownPack(ModelError):
@@ -67,7 +67,7 @@ def with_packs(
     features: dict[str, float] = {}
     for pack in packs:
         comparison = _by_another_name(pack, question, comparison)
-        opinion: Opinion = pack.opinion(question, comparison)
+        opinion: PackOpinion = pack.opinion(question, comparison)
         features.update(opinion.features)
         if opinion.in_other_words:
             comparison = without_words_finding(comparison)

@@ -132,7 +132,7 @@ def _show(report: PromiseReport | CalibrationReport) -> None:
 
 
 def _promise_table(report: PromiseReport) -> Table:
-    from safepassage.scoring_worker.evaluation.tables import terminal_table
+    from safepassage.scoring_worker.evaluation.result_tables import terminal_table
 
     rows = []
     for part in report.parts:
@@ -164,7 +164,7 @@ def _promise_table(report: PromiseReport) -> Table:
 
 
 def _calibration_table(report: CalibrationReport) -> Table:
-    from safepassage.scoring_worker.evaluation.tables import (
+    from safepassage.scoring_worker.evaluation.result_tables import (
         number,
         terminal_table,
         with_interval,

@@ -73,7 +73,7 @@ def show(
     The record may hold a document. It is printed only with --text.
     """
     from safepassage.streams.delivery.dead_letter_event import contents
-    from safepassage.streams.kafka.protection import protection
+    from safepassage.streams.kafka.erasures_and_seals import protection
     from safepassage.streams.redrive.letters import letter_by_id
     from safepassage.streams.sealing.frame import is_sealed
 

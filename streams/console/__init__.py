@@ -1,5 +1,5 @@
 """The review console: a role that serves a web page on which people judge what was stopped."""
 
-from .source import ReviewSource
+from .review_source import ReviewSource
 
 __all__ = ["ReviewSource"]

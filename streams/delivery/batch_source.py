@@ -9,8 +9,8 @@ import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalGenerationError, RebalanceInProgressError
 
+from safepassage.streams.kafka.erasures_and_seals import protection
 from safepassage.streams.kafka.membership import group_member
-from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.reading import to_record
 from safepassage.streams.kafka.records import Record
 from safepassage.streams.runtime.progress import Progress

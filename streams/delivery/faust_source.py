@@ -29,7 +29,7 @@ from faust.types import TP, Message
 
 from safepassage.streams.kafka.clients import METADATA_MILLISECONDS, ssl_context, token_provider
 from safepassage.streams.kafka.contact import contact
-from safepassage.streams.kafka.protection import protection
+from safepassage.streams.kafka.erasures_and_seals import protection
 from safepassage.streams.kafka.records import Record
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.progress import Progress

@@ -24,7 +24,7 @@ from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
 from . import answers, corpus
 from .stack import CORPUS, LAST_LOGS, RunningStack, running_stack, sigterm_unwinds
-from .tables import Written, new_console, print_verdicts
+from .verdict_tables import Written, new_console, print_verdicts
 
 DEMO_ROLES = ("extract", "align", "score", "report")
 PATIENCE_SECONDS = 180.0

@@ -12,7 +12,7 @@ from aiokafka.errors import KafkaError, KafkaTimeoutError
 from safepassage.schemas import Coordinates
 from safepassage.streams.settings import Settings
 
-from .protection import protection
+from .erasures_and_seals import protection
 from .reading import high_watermarks, partitions_of, reader, to_record
 from .records import Record
 

@@ -27,7 +27,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
 from .clients import new_producer
-from .protection import protection
+from .erasures_and_seals import protection
 from .records import Outgoing, cloud_event
 from .refusals import RIGHTS_ERRORS, refused_write
 from .schema_registry import framed

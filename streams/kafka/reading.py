@@ -15,7 +15,7 @@ from safepassage.streams.settings import Settings
 from safepassage.streams.topics import Topic
 
 from .clients import new_reader, stop_consumer
-from .protection import Protection, protection
+from .erasures_and_seals import Protection, protection
 from .records import Record
 
 POLL_MILLISECONDS = 250

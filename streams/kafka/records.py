@@ -13,7 +13,7 @@ from safepassage.streams.sealing.frame import SealBroken, is_sealed
 from safepassage.streams.sealing.key_tree import KeyGone
 from safepassage.streams.topics import Topic
 
-from .protection import NOTHING_ERASED, Protection
+from .erasures_and_seals import NOTHING_ERASED, Protection
 from .schema_registry import unframed
 
 E = TypeVar("E", bound=Event)

@@ -8,7 +8,7 @@ from aiokafka.structs import RecordMetadata
 
 from safepassage.files import Rejected
 from safepassage.schemas import Coordinates, DeadLetter, Document, DocumentReport, Response
-from safepassage.streams.kafka.protection import protection
+from safepassage.streams.kafka.erasures_and_seals import protection
 from safepassage.streams.kafka.publisher import (
     RECORD_ERRORS,
     hand_over,

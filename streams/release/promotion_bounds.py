@@ -89,7 +89,7 @@ def judge_candidate(
 ) -> PromotionResult:
     """Hold ``candidate`` against ``incumbent`` on labelled ``cases``."""
     truth = np.array([not case.supported for case in cases], dtype=bool)
-    before, after = _Judged.by(incumbent, cases), _Judged.by(candidate, cases)
+    before, after = _Stops.by(incumbent, cases), _Stops.by(candidate, cases)
     unsupported = int(truth.sum())
     return PromotionResult(
         supported=len(cases) - unsupported,
@@ -115,7 +115,7 @@ def not_learnt(cases: Sequence[LabelledCase], learnt: LearntFrom) -> list[Labell
     ]
 
 
-class _Judged:
+class _Stops:
     """What one scorer made of the cases: which were stopped, and how many got no score."""
 
     def __init__(self, scorer: Scorer, stopped: Mask, unjudged: int) -> None:
@@ -124,7 +124,7 @@ class _Judged:
         self.unjudged = unjudged
 
     @classmethod
-    def by(cls, scorer: Scorer, cases: Sequence[LabelledCase]) -> _Judged:
+    def by(cls, scorer: Scorer, cases: Sequence[LabelledCase]) -> _Stops:
         pairs = [pair for case in cases for pair in case.pairs]
         answers = iter(scorer.assess(pairs) if pairs else ())
         stopped, unjudged = [], 0
@@ -165,7 +165,7 @@ def _enough_labels(supported: int, unsupported: int, bounds: Bounds) -> Bound:
     )
 
 
-def _judges(after: _Judged, cases: int, bounds: Bounds) -> Bound:
+def _judges(after: _Stops, cases: int, bounds: Bounds) -> Bound:
     share = after.unjudged / cases if cases else 1.0
     return Bound(
         name="unjudged",
@@ -176,7 +176,7 @@ def _judges(after: _Judged, cases: int, bounds: Bounds) -> Bound:
 
 
 def _keeps_recall(
-    truth: Mask, before: _Judged, after: _Judged, groups: Sequence[str], bounds: Bounds
+    truth: Mask, before: _Stops, after: _Stops, groups: Sequence[str], bounds: Bounds
 ) -> Bound:
     def change(weights: Weights) -> float:
         return recall_of(truth, after.stopped, weights) - recall_of(truth, before.stopped, weights)
@@ -193,7 +193,7 @@ def _keeps_recall(
     )
 
 
-def _keeps_accepting(truth: Mask, before: _Judged, after: _Judged, bounds: Bounds) -> Bound:
+def _keeps_accepting(truth: Mask, before: _Stops, after: _Stops, bounds: Bounds) -> Bound:
     """A scorer that stops everything finds all that is wrong, and is of no use."""
     weights = np.ones(len(truth))
     old = recall_of(~truth, ~before.stopped, weights)
@@ -206,7 +206,7 @@ def _keeps_accepting(truth: Mask, before: _Judged, after: _Judged, bounds: Bound
     )
 
 
-def _gains_f1(truth: Mask, before: _Judged, after: _Judged, bounds: Bounds) -> Bound:
+def _gains_f1(truth: Mask, before: _Stops, after: _Stops, bounds: Bounds) -> Bound:
     weights = np.ones(len(truth))
     old = macro_f1_of(truth, before.stopped, weights) or 0.0
     gain = (macro_f1_of(truth, after.stopped, weights) or 0.0) - old

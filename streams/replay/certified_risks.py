@@ -8,7 +8,7 @@ from safepassage.scoring_worker.risk.strata import DrawnLabel
 from safepassage.streams.labels.from_reviews import Label
 from safepassage.streams.settings import Settings
 
-from .opinions import OneSide
+from .side_outcomes import OneSide
 
 
 def certified_risks(

@@ -1,6 +1,6 @@
 """Two sets of verdicts on the same extractions: what changed, and who was right.
 
-Three passes over the topics, so that memory holds one small `Opinion` per extraction and side,
+Three passes over the topics, so that memory holds one small `SideOutcome` per extraction and side,
 and whole verdicts only of the examples.
 """
 
@@ -23,17 +23,17 @@ from safepassage.streams.verdicts.deduplication import VERDICT_TOPICS, read_verd
 from safepassage.streams.verdicts.latest import LatestPerExtraction
 
 from .certified_risks import certified_risks
-from .opinions import OneSide, Opinion
 from .report_schema import (
-    Agreement,
     Cost,
     Example,
     Flip,
+    LabelAgreement,
     Measured,
     ReplayReport,
     ScoreChange,
     Side,
 )
+from .side_outcomes import OneSide, SideOutcome
 
 EXAMPLES_PER_FLIP = 3
 
@@ -72,10 +72,10 @@ async def _outcomes(
     only: Collection[str] | None = None,
     *,
     revision: str | None = None,
-) -> dict[str, Opinion]:
+) -> dict[str, SideOutcome]:
     """The last verdict of a scorer, or of that ``revision``, on each extraction."""
     latest = LatestPerExtraction()
-    outcomes: dict[str, Opinion] = {}
+    outcomes: dict[str, SideOutcome] = {}
     async for result in read_verdicts(settings, topics):
         if not isinstance(result, Received) or result.event.review:
             continue
@@ -84,11 +84,11 @@ async def _outcomes(
         if only is None or result.event.extraction_id in only:
             latest.note(result)
             if latest.holds(result):
-                outcomes[result.event.extraction_id] = Opinion.of(result.event)
+                outcomes[result.event.extraction_id] = SideOutcome.of(result.event)
     return outcomes
 
 
-def flips(before: OneSide, after: OneSide) -> Iterator[tuple[str, Opinion, Opinion]]:
+def flips(before: OneSide, after: OneSide) -> Iterator[tuple[str, SideOutcome, SideOutcome]]:
     """The extractions whose decision differs, with both outcomes."""
     for extraction_id, candidate in after.items():
         incumbent = before.get(extraction_id)
@@ -126,7 +126,7 @@ async def _examples(
     return tuple(found[identity] for identity in chosen if identity in found)
 
 
-def _example(verdict: Verdict, old: Opinion, label: int | None) -> Example:
+def _example(verdict: Verdict, old: SideOutcome, label: int | None) -> Example:
     return Example(
         extraction_id=verdict.extraction_id,
         doc_id=verdict.doc_id,
@@ -172,7 +172,7 @@ def _report(
     )
 
 
-def _side(outcomes: Sequence[Opinion]) -> Side:
+def _side(outcomes: Sequence[SideOutcome]) -> Side:
     return Side(
         revisions=dict(Counter(o.revision or "unscored" for o in outcomes)),
         decisions=dict(Counter(o.decision for o in outcomes)),
@@ -181,7 +181,7 @@ def _side(outcomes: Sequence[Opinion]) -> Side:
     )
 
 
-def _cost(outcomes: Sequence[Opinion]) -> Cost:
+def _cost(outcomes: Sequence[SideOutcome]) -> Cost:
     prices = [o.usd for o in outcomes if o.usd is not None]
     times = [o.milliseconds for o in outcomes if o.milliseconds is not None]
     return Cost(
@@ -189,13 +189,14 @@ def _cost(outcomes: Sequence[Opinion]) -> Cost:
     )
 
 
-def _why(old: Opinion, new: Opinion) -> str:
+def _why(old: SideOutcome, new: SideOutcome) -> str:
     """The reasons that came, or those that went where it was let through."""
     return ", ".join(new.reasons) if new.reasons else f"no longer {', '.join(old.reasons)}"
 
 
 def _count_flips(
-    flipped: Sequence[tuple[str, Opinion, Opinion]], group: Callable[[Opinion, Opinion], str]
+    flipped: Sequence[tuple[str, SideOutcome, SideOutcome]],
+    group: Callable[[SideOutcome, SideOutcome], str],
 ) -> tuple[Flip, ...]:
     counts: Counter[tuple[str, Decision, Decision]] = Counter()
     for _, old, new in flipped:
@@ -206,7 +207,7 @@ def _count_flips(
     )
 
 
-def _score_change(before: Sequence[Opinion], after: Sequence[Opinion]) -> ScoreChange:
+def _score_change(before: Sequence[SideOutcome], after: Sequence[SideOutcome]) -> ScoreChange:
     old = histogram(o.score for o in before if o.score is not None)
     new = histogram(o.score for o in after if o.score is not None)
     return ScoreChange(
@@ -217,11 +218,11 @@ def _score_change(before: Sequence[Opinion], after: Sequence[Opinion]) -> ScoreC
     )
 
 
-def _agreement(outcomes: OneSide, gold: Mapping[str, int]) -> Agreement:
+def _agreement(outcomes: OneSide, gold: Mapping[str, int]) -> LabelAgreement:
     cells: Counter[tuple[bool, int]] = Counter(
         (outcomes[i].decision == "accepted", label) for i, label in gold.items() if i in outcomes
     )
-    return Agreement(
+    return LabelAgreement(
         accepted_supported=cells[True, 1],
         accepted_unsupported=cells[True, 0],
         stopped_supported=cells[False, 1],

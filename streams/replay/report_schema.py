@@ -62,7 +62,7 @@ class Rate(Contract):
         return f"{self.share:.3f} [{self.low:.3f}, {self.high:.3f}] of {self.total}"
 
 
-class Agreement(Contract):
+class LabelAgreement(Contract):
     """Decisions against what people said: ``recall`` of the unsupported, ``precision`` of the
     stopped."""
 
@@ -170,8 +170,8 @@ class ReplayReport(Contract):
     flips_by_reason: tuple[Flip, ...]
     examples: tuple[Example, ...]
     scores: ScoreChange
-    agreement_before: Agreement
-    agreement_after: Agreement
+    agreement_before: LabelAgreement
+    agreement_after: LabelAgreement
     risk_before: AcceptedRisk | None = None
     risk_after: AcceptedRisk | None = None
     run: Measured | None = None

@@ -34,7 +34,7 @@ Key = Place | str
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _CountedVerdict:
     """What a report needs of a verdict; the verdict itself would be kilobytes."""
 
     verdict_id: str
@@ -48,7 +48,7 @@ class _Pending:
     number: int  # of the partition's documents, in the order in which they were first seen
     seen: int  # the round in which that was
     manifest: ExtractionManifest | None = None
-    ended: dict[str, _Judged | None] = field(default_factory=dict)  # None: a dead letter
+    ended: dict[str, _CountedVerdict | None] = field(default_factory=dict)  # None: a dead letter
     held: list[Place] = field(default_factory=list)
     parts: dict[Place, Coordinates] = field(default_factory=dict)  # the document's own records
     doc_id: str | None = None
@@ -68,7 +68,7 @@ class _Pending:
             case ExtractionManifest():
                 self.manifest = _together(self.manifest, event)
             case Verdict():
-                self.ended[event.extraction_id] = _Judged(
+                self.ended[event.extraction_id] = _CountedVerdict(
                     event.id, event.decision, event.reasons, outcome_of(event)
                 )
             case DeadLetter(extraction_id=str(extraction_id)):

@@ -234,7 +234,7 @@ def virtual_time(loop: VirtualLoop) -> Iterator[None]:
         def now(cls, tz: Any = None) -> Any:
             return cls.fromtimestamp(wall(), tz)
 
-    dated = ("streams.console.case_assignment", "streams.console.promise")
+    dated = ("streams.console.review_desk", "streams.console.promise")
     with (
         patch.multiple(time, time=wall, monotonic=steady, perf_counter=steady),
         patch(f"safepassage.{dated[0]}.datetime", Calendar),

@@ -16,11 +16,11 @@ from aiokafka import TopicPartition
 
 from safepassage.schemas import ReviewerLogin, ScorerRelease, Verdict
 from safepassage.streams import agent_factory, worker
-from safepassage.streams.console.case_assignment import Answer, DeskError, ReviewDesk
 from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import CaseStore
+from safepassage.streams.console.review_desk import Answer, DeskError, ReviewDesk
+from safepassage.streams.console.review_source import ReviewSource, _accepted_at
 from safepassage.streams.console.session import Session
-from safepassage.streams.console.source import ReviewSource, _accepted_at
 from safepassage.streams.delivery.faust_source import FaustSource
 from safepassage.streams.kafka.point_reader import point_reader
 from safepassage.streams.kafka.publisher import KafkaPublisher

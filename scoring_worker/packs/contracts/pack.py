@@ -7,7 +7,7 @@ from pathlib import Path
 from safepassage.scoring_worker.comparison.answers.truth import truth_of
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
 from safepassage.scoring_worker.packs.folding import fold
-from safepassage.scoring_worker.packs.interface import NamedThing, Notes, Opinion
+from safepassage.scoring_worker.packs.interface import NamedThing, Notes, PackOpinion
 from safepassage.scoring_worker.text.closed_classes import lines_of
 
 
@@ -60,7 +60,7 @@ class ContractsPack:
         del sentence
         return ()
 
-    def opinion(self, question: Question, comparison: Comparison) -> Opinion:
+    def opinion(self, question: Question, comparison: Comparison) -> PackOpinion:
         """Features for a value that is yes or no and a type that names a clause."""
         notes = Notes(self.name)
         answer = truth_of(question.value)

@@ -4,7 +4,7 @@ from safepassage.schemas import FindingCode, render_value
 from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question
 from safepassage.scoring_worker.comparison.dates import date_of_value
 from safepassage.scoring_worker.packs.folding import REDACTED, fold, words
-from safepassage.scoring_worker.packs.interface import NamedThing, Notes, Opinion
+from safepassage.scoring_worker.packs.interface import NamedThing, Notes, PackOpinion
 
 from . import categories, kinds, roles
 from .places import plain_places
@@ -33,7 +33,7 @@ class LegalPack:
         """Provisions, courts and parties by role."""
         return things_in(sentence[:MAX_PASSAGE])
 
-    def opinion(self, question: Question, comparison: Comparison) -> Opinion:
+    def opinion(self, question: Question, comparison: Comparison) -> PackOpinion:
         """Features and findings about role, kind, category and places."""
         notes = Notes(self.name)
         value = render_value(question.value)[:MAX_VALUE]
@@ -80,7 +80,7 @@ def _is_missing(question: Question, comparison: Comparison, folded: str) -> bool
     return named and not comparison.places and bool(codes & _ABSENT)
 
 
-def _category(notes: Notes, chosen: categories.Choice) -> Opinion:
+def _category(notes: Notes, chosen: categories.Choice) -> PackOpinion:
     others = [name for name in chosen.said if name != chosen.wanted]
     if chosen.wanted in chosen.said:
         notes.feature("category_shown")

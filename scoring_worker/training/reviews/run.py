@@ -8,7 +8,7 @@ from safepassage.scoring_worker.evaluation.runs import Outcome
 from safepassage.scoring_worker.evaluation.sources import OnProgress
 
 from .curve import ReviewsSettings, plot, reviews_curve
-from .tables import certified_table, reviews_table
+from .curve_tables import certified_table, reviews_table
 
 
 def reviews(

@@ -18,7 +18,7 @@ from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.runtime.local_database import Database, delete_database, local_database
 
-from .tables import LAYOUT, SCHEMA
+from .sql_schema import LAYOUT, SCHEMA
 
 log = structlog.get_logger(__name__)
 

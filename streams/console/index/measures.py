@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from safepassage.schemas.proportion import Proportion
-from safepassage.streams.labels.agreement import Agreement, agreement
+from safepassage.streams.labels.reviewer_agreement import ReviewerAgreement, agreement
 from safepassage.streams.labels.wanted import wanted
 from safepassage.streams.verdicts.extractor_scores import ExtractorScore, scores
 
@@ -61,7 +61,7 @@ def extractor_scores(store: CaseStore) -> list[ExtractorScore]:
     return scores({(model, prompt, decision): count for model, prompt, decision, count in rows})
 
 
-def agreements(store: CaseStore) -> list[Agreement]:
+def agreements(store: CaseStore) -> list[ReviewerAgreement]:
     """How far people agree who did not see each other's decision: over all, then by type."""
     rows = store.connection.execute("SELECT entity_type, first, second FROM agreement")
     return agreement([(entity_type, (first, second)) for entity_type, first, second in rows])

@@ -23,7 +23,7 @@ from safepassage.schemas.reviews_that_count import (
     unapproved,
     waits,
 )
-from safepassage.streams.labels.agreement import blind_pair
+from safepassage.streams.labels.reviewer_agreement import blind_pair
 
 from .case_filter import CaseFilter, lot, margin
 from .filter_sql import ANY_SKIP, order, select

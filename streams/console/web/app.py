@@ -22,19 +22,19 @@ from safepassage.schemas.base import Json
 from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.wording import REASONS
-from safepassage.streams.console.case_assignment import (
-    Answer,
-    CaseGone,
-    DeskError,
-    NotSaved,
-    ReviewDesk,
-)
 from safepassage.streams.console.index import measures
 from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import Case
 from safepassage.streams.console.leases import LeasesAway
 from safepassage.streams.console.login.modes import Login
 from safepassage.streams.console.promise import Promise
+from safepassage.streams.console.review_desk import (
+    Answer,
+    CaseGone,
+    DeskError,
+    NotSaved,
+    ReviewDesk,
+)
 from safepassage.streams.console.session import Session
 from safepassage.streams.kafka.publisher import PublishFailed
 from safepassage.streams.login_settings import Role

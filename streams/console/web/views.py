@@ -8,7 +8,11 @@ from starlette.responses import Response
 
 from safepassage.schemas.error_type import DESCRIPTIONS
 from safepassage.schemas.wording import REASONS
-from safepassage.streams.console.case_assignment import (
+from safepassage.streams.console.index import measures
+from safepassage.streams.console.index.case_filter import CaseFilter
+from safepassage.streams.console.index.store import Case
+from safepassage.streams.console.leases import LeasesAway
+from safepassage.streams.console.review_desk import (
     CaseChanged,
     CaseGone,
     CaseTaken,
@@ -16,10 +20,6 @@ from safepassage.streams.console.case_assignment import (
     NotSaved,
     ReviewDesk,
 )
-from safepassage.streams.console.index import measures
-from safepassage.streams.console.index.case_filter import CaseFilter
-from safepassage.streams.console.index.store import Case
-from safepassage.streams.console.leases import LeasesAway
 from safepassage.streams.console.session import Session
 
 from .case_page import case_page, claim, query_string

@@ -15,9 +15,9 @@ from safepassage.schemas import Erasure
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.streams.console.index.index_file import IndexUnwritable
 from safepassage.streams.console.index.store import CaseStore
-from safepassage.streams.console.source import ReviewSource
+from safepassage.streams.console.review_source import ReviewSource
 from safepassage.streams.kafka.clients import new_producer
-from safepassage.streams.kafka.protection import protection
+from safepassage.streams.kafka.erasures_and_seals import protection
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, ERASURES, REVIEWS
 

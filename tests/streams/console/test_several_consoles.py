@@ -14,11 +14,11 @@ from pydantic import SecretStr
 from safepassage.schemas import Review, Verdict
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.streams.agent_factory import redis_client
-from safepassage.streams.console.case_assignment import CaseTaken, ReviewDesk
 from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.leases import LeasesAway, RedisLeases
-from safepassage.streams.console.source import _leases
+from safepassage.streams.console.review_desk import CaseTaken, ReviewDesk
+from safepassage.streams.console.review_source import _leases
 from safepassage.streams.demo.embedded import embedded_redis, free_port
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, DECISIONS, REVIEWS
@@ -26,7 +26,7 @@ from tests.streams.doubles import FakePublisher
 
 from .cases import conflicting, verdict
 from .running import PATIENCE_SECONDS, console_settings, outcomes, put, reviews, running_console
-from .test_case_assignment import ANA, BEN, STOPPED, answer
+from .test_review_desk import ANA, BEN, STOPPED, answer
 from .test_source import Reviewer, browser
 
 

@@ -9,18 +9,18 @@ import pytest
 from safepassage.schemas import Review, ReviewerLogin, StandingDecision, Verdict
 from safepassage.schemas.memory import LikeCase, MemoryTrail, ReviewerVote
 from safepassage.schemas.reviews_that_count import case_id
-from safepassage.streams.console.case_assignment import CaseChanged, ReviewDesk
 from safepassage.streams.console.index.case_filter import CaseFilter, double_lot
 from safepassage.streams.console.index.measures import agreements, open_cases
 from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.login.modes import login_of
+from safepassage.streams.console.review_desk import CaseChanged, ReviewDesk
 from safepassage.streams.console.session import Session
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, DECISIONS, REVIEWS
 from tests.streams.doubles import FakePublisher
 
 from .cases import conflicting, verdict
-from .test_case_assignment import answer
+from .test_review_desk import answer
 from .web.test_app import Console, opened
 
 QUEUE = CaseFilter()

@@ -19,7 +19,7 @@ from safepassage.schemas import Coordinates, Document, ExtractionManifest
 from safepassage.streams.delivery.faust_source import FaustSource, SafeConsumer
 from safepassage.streams.delivery.record_outcomes import Outcome
 from safepassage.streams.kafka.records import Outgoing, Received, Record
-from safepassage.streams.report.source import ReportSource
+from safepassage.streams.report.report_source import ReportSource
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DOCUMENTS, MANIFESTS
 from tests.streams.broker import batch_source, faust_source

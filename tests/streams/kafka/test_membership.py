@@ -11,12 +11,12 @@ import pytest
 from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import GroupAuthorizationFailedError, KafkaConnectionError
 
-from safepassage.streams.audit.source import AuditSource
+from safepassage.streams.audit.audit_source import AuditSource
 from safepassage.streams.delivery.batch_source import _Turn
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.membership import group_member
 from safepassage.streams.kafka.reading import reader
-from safepassage.streams.report.source import ReportSource
+from safepassage.streams.report.report_source import ReportSource
 from safepassage.streams.settings import Settings
 from tests.streams.broker import batch_source
 from tests.streams.doubles import FakePublisher, document_role

@@ -22,7 +22,7 @@ from safepassage.streams.learning import task
 from safepassage.streams.learning.candidates import Candidates
 from safepassage.streams.learning.events import read_runs
 from safepassage.streams.learning.learner import Learner
-from safepassage.streams.learning.source import LearnSource
+from safepassage.streams.learning.learning_source import LearnSource
 from safepassage.streams.learning.task import Decided, Outcome, Task, carry_out, read_outcome
 from safepassage.streams.learning.training_progress import read_progress
 from safepassage.streams.release.promotion import incumbent

@@ -41,7 +41,7 @@ from safepassage.schemas.verdict_after_review import decision_on
 from safepassage.streams.delivery.dead_letter_event import dead_letter, subject_of
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_admin, new_producer
-from safepassage.streams.kafka.protection import protection
+from safepassage.streams.kafka.erasures_and_seals import protection
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.reading import assign, high_watermarks, reader
 from safepassage.streams.kafka.records import Outgoing, Record

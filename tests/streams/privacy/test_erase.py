@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from safepassage.schemas import Document, Extraction, Review
-from safepassage.streams.audit.source import AuditSource
+from safepassage.streams.audit.audit_source import AuditSource
 from safepassage.streams.audit.verification import verify
 from safepassage.streams.delivery.record_outcomes import Outcome, Role
 from safepassage.streams.delivery.role_with_follower import Beside

@@ -18,7 +18,7 @@ from safepassage.schemas import (
     document_id,
 )
 from safepassage.schemas.realignment import DocumentValues, DocumentVersion, Realignment
-from safepassage.streams.kafka.protection import Protection, SealedRecord
+from safepassage.streams.kafka.erasures_and_seals import Protection, SealedRecord
 from safepassage.streams.kafka.records import Record, UnreadableRecord, decode, opened_value
 from safepassage.streams.sealing.frame import is_sealed
 from safepassage.streams.settings import Settings

@@ -39,7 +39,7 @@ from safepassage.streams.redrive.engine import (
 )
 from safepassage.streams.redrive.letters import Selection, survey
 from safepassage.streams.redrive.outcomes import OUTCOME_TOPICS, outcomes
-from safepassage.streams.report.source import ReportSource
+from safepassage.streams.report.report_source import ReportSource
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import (

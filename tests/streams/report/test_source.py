@@ -22,7 +22,7 @@ from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.report import source as report_source
-from safepassage.streams.report.source import ReportSource
+from safepassage.streams.report.report_source import ReportSource
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import MANIFESTS, QUARANTINE, REPORTS
 from tests.streams.broker import all_records, committed

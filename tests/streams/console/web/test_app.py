@@ -22,10 +22,10 @@ from safepassage.schemas.evidence import ConsultedPassage, Evidence, JudgedTripl
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.wording import REASONS
 from safepassage.service.quiet_server import quiet_server
-from safepassage.streams.console.case_assignment import ReviewDesk
 from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.login.modes import login_of
 from safepassage.streams.console.promise import Promise
+from safepassage.streams.console.review_desk import ReviewDesk
 from safepassage.streams.console.web.app import console_app
 from safepassage.streams.console.web.guard import HEADERS, MAX_BODY_BYTES
 from safepassage.streams.console.web.originals import Originals

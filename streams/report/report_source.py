@@ -21,8 +21,8 @@ from safepassage.streams.delivery.assignment_work import (
 from safepassage.streams.delivery.batch_source import commit
 from safepassage.streams.delivery.lag import LagMeter
 from safepassage.streams.delivery.ledger import OffsetLedger
+from safepassage.streams.kafka.erasures_and_seals import protection
 from safepassage.streams.kafka.membership import group_member
-from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed
 from safepassage.streams.kafka.reading import read_topics, readable_end, tails, to_record
 from safepassage.streams.kafka.records import (

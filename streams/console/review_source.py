@@ -17,8 +17,8 @@ from safepassage.schemas import Coordinates, Event, Review, StandingDecision, Ve
 from safepassage.service.quiet_server import quiet_server
 from safepassage.streams.agent_factory import redis_client, reread_document
 from safepassage.streams.delivery.lag import LagMeter
+from safepassage.streams.kafka.erasures_and_seals import protection
 from safepassage.streams.kafka.point_reader import PointReader, Unreadable
-from safepassage.streams.kafka.protection import protection
 from safepassage.streams.kafka.publisher import Publisher, PublishFailed, WriteRefused
 from safepassage.streams.kafka.reading import POLL_MILLISECONDS, assign, ends, reader, to_record
 from safepassage.streams.kafka.records import (
@@ -35,7 +35,6 @@ from safepassage.streams.runtime.signals import pause
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, READ_BY, RoleName
 
-from .case_assignment import ReviewDesk
 from .continuation import offsets_to_read_on
 from .index.index_file import Place
 from .index.measures import agreements, open_cases
@@ -43,6 +42,7 @@ from .index.store import CaseStore
 from .leases import Leases, LeasesAway, LocalLeases, RedisLeases
 from .login.modes import login_of
 from .promise import Promise
+from .review_desk import ReviewDesk
 from .web.app import console_app
 from .web.learning import Candidates
 from .web.originals import Originals

@@ -15,7 +15,7 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class ReviewerAgreement:
     """Of one entity type, or of all (""): how many cases two people reviewed without seeing each
     other's decision, on how many they ``agree``, and Cohen's kappa in [-1, 1] with its 95%
     interval. None where all said the same of every case."""
@@ -48,7 +48,7 @@ def blind_pair(reviews: Iterable[Review]) -> Pair | None:
     return (*said.values(),) if len(said) == 2 else None  # type: ignore[return-value]
 
 
-def agreement(pairs: Iterable[tuple[str, Pair]]) -> list[Agreement]:
+def agreement(pairs: Iterable[tuple[str, Pair]]) -> list[ReviewerAgreement]:
     """Over all, then by entity type, most cases first. ``pairs`` are types and `blind_pair`."""
     of_type: dict[str, list[Pair]] = defaultdict(list)
     every: list[Pair] = []
@@ -59,7 +59,7 @@ def agreement(pairs: Iterable[tuple[str, Pair]]) -> list[Agreement]:
     return [_agreement("", every), *(_agreement(name, of_type[name]) for name in named)]
 
 
-def _agreement(entity_type: str, pairs: Sequence[Pair]) -> Agreement:
+def _agreement(entity_type: str, pairs: Sequence[Pair]) -> ReviewerAgreement:
     agree = sum(a == b for a, b in pairs)
     kappa = exchangeable_kappa(pairs)
-    return Agreement(entity_type, len(pairs), agree, kappa, kappa_interval(pairs))
+    return ReviewerAgreement(entity_type, len(pairs), agree, kappa, kappa_interval(pairs))

@@ -15,9 +15,11 @@ from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.verdict_after_review import verdict_in_place
 from safepassage.scoring_worker.risk import draws
 from safepassage.scoring_worker.risk.draws import FLOOR
-from safepassage.streams.console import case_assignment as desk_module
+from safepassage.streams.console import review_desk as desk_module
 from safepassage.streams.console import reviewed_verdicts
-from safepassage.streams.console.case_assignment import (
+from safepassage.streams.console.index.case_filter import CaseFilter
+from safepassage.streams.console.index.store import CaseStore
+from safepassage.streams.console.review_desk import (
     Answer,
     CaseChanged,
     CaseGone,
@@ -25,8 +27,6 @@ from safepassage.streams.console.case_assignment import (
     NotSaved,
     ReviewDesk,
 )
-from safepassage.streams.console.index.case_filter import CaseFilter
-from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.session import Session
 from safepassage.streams.kafka.publisher import PublishFailed, WriteRefused
 from safepassage.streams.kafka.records import Outgoing

@@ -13,7 +13,7 @@ from safepassage.scoring_worker.evaluation.kappa import (
     exchangeable_kappa,
     kappa_interval,
 )
-from safepassage.streams.labels.agreement import agreement, blind_pair
+from safepassage.streams.labels.reviewer_agreement import agreement, blind_pair
 from tests.streams.console.cases import review, verdict
 
 CASE = verdict(1)

@@ -2,7 +2,11 @@
 
 from rich.table import Table
 
-from safepassage.scoring_worker.evaluation.tables import number, terminal_table, with_interval
+from safepassage.scoring_worker.evaluation.result_tables import (
+    number,
+    terminal_table,
+    with_interval,
+)
 
 from .curve import ReviewsCurve
 from .figures import CHECKS, FALSE_ALARMS

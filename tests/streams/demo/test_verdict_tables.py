@@ -5,7 +5,7 @@ from io import StringIO
 from rich.console import Console
 
 from safepassage.schemas import Conflict, Finding, LabelledExtraction, ScorerTrail, Verdict
-from safepassage.streams.demo.tables import Written, print_verdicts
+from safepassage.streams.demo.verdict_tables import Written, print_verdicts
 
 ROW = {"doc_id": "lease", "entity_type": "Tenant", "context": "Tenant: Ann"}
 

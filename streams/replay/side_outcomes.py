@@ -11,7 +11,7 @@ UNKNOWN_MODEL = "(not recorded)"
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class SideOutcome:
     """What one side said of an extraction."""
 
     decision: Decision
@@ -24,7 +24,7 @@ class Opinion:
     milliseconds: float | None
 
     @classmethod
-    def of(cls, verdict: Verdict) -> Opinion:
+    def of(cls, verdict: Verdict) -> SideOutcome:
         usages = [trail.usage for trail in verdict.scorers if trail.usage]
         prices = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
         return cls(
@@ -39,4 +39,4 @@ class Opinion:
         )
 
 
-OneSide = Mapping[str, Opinion]
+OneSide = Mapping[str, SideOutcome]

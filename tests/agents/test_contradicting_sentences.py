@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safepassage.agents.claims import PassageIndex, ground_claim, split_claims
-from safepassage.agents.contradictions import MAX_SENTENCES, denials
+from safepassage.agents.contradicting_sentences import MAX_SENTENCES, denials
 from safepassage.schemas import AlignedExtraction, Response
 
 
