@@ -1,7 +1,7 @@
 """Rows of labelled extractions as the pipeline sees them: quotes aligned, values found in them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,14 +116,23 @@ def own_documents(folder: Path = OWN) -> list[LabelledDocument]:
     Raises:
         CorpusError: a file is unreadable.
     """
-    documents = [made for path in sorted(folder.glob("*.jsonl")) for made in read_rows(path)]
-    rows = [
-        {**row, "id": f"{made['id']}#{number}", "doc_id": made["id"]}
-        for made in documents
-        for number, row in enumerate(made["rows"])
-    ]
-    about = {made["id"]: made for made in documents}
-    return labelled_documents({name: made["text"] for name, made in about.items()}, rows, about)
+    made = list(own_rows(folder))
+    about = {document["id"]: document for document, _ in made}
+    rows = [row for _, own in made for row in own]
+    return labelled_documents({name: own["text"] for name, own in about.items()}, rows, about)
+
+
+def own_rows(folder: Path) -> Iterator[tuple[Row, list[Row]]]:
+    """The documents of ``folder``, each with its rows as those of DATA/written are."""
+    for path in sorted(folder.glob("*.jsonl")):
+        for made in read_rows(path):
+            yield (
+                made,
+                [
+                    {**row, "id": f"{made['id']}#{number}", "doc_id": made["id"]}
+                    for number, row in enumerate(made["rows"])
+                ],
+            )
 
 
 def natural_documents(data: Path) -> list[LabelledDocument]:

@@ -59,6 +59,9 @@ def steps(tmp_path, monkeypatch):
     monkeypatch.setattr(large_scorer, "ROWS", 40)
     monkeypatch.setattr(large_scorer, "SETTINGS", FitSettings(batch_size=8, most_steps=3))
     monkeypatch.setattr(large_scorer, "SECOND", FitSettings(batch_size=8, most_steps=2))
+    third = FitSettings(batch_size=8, most_steps=2, layers=1)
+    monkeypatch.setattr(large_scorer, "THIRD", third)
+    monkeypatch.setattr(large_scorer, "written_corpus", large_corpus.second_corpus)
     digest = file_digest(base / WEIGHTS_FILE)
     return LargeSteps(data, tmp_path / "folder", base, digest=digest)
 
@@ -74,7 +77,7 @@ def test_one_command_builds_large(steps, monkeypatch):
     )
     manifest = build_large(steps)
     assert manifest == ScorerManifest.load(steps.out) == build_large(steps)
-    assert len(read) == 2, "what was trained is not trained again"
+    assert len(read) == 3, "what was trained is not trained again"
     assert manifest.languages == ("en",)
     assert manifest.metrics["answers"]["more"]["rows"] == 6
     assert manifest.metrics["sources left out"].keys() == {"alpha", "beta"}
