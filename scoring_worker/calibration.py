@@ -36,11 +36,8 @@ def fit(
     supported: Sequence[int] | NDArray[Any],
     kind: CalibrationKind = "auto",
 ) -> PlattCalibration | IsotonicCalibration:
-    """The calibration of ``probabilities`` [pairs] to the labels ``supported`` (1 or 0).
-
-    Raises:
-        ValueError: the labels are of one class only, or a probability is not finite.
-    """
+    """The calibration of ``probabilities`` [pairs] to the labels ``supported`` (1 or 0). Raises
+    `ValueError` where the labels are of one class only, or a probability is not finite."""
     raw = np.asarray(probabilities, dtype=np.float64)
     labels = np.asarray(supported, dtype=np.float64)
     if not np.isfinite(raw).all():

@@ -84,11 +84,8 @@ class Forest(Contract):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """The forest of a JSON file.
-
-        Raises:
-            ModelError: it cannot be read, or is no forest.
-        """
+        """The forest of a JSON file. Raises `ModelError` where it cannot be read, or is no
+        forest."""
         return read_contract(cls, path, "forest")
 
 
@@ -124,11 +121,8 @@ class Predictor:
         return np.where(np.isfinite(rows).all(axis=1), found, np.nan)
 
     def log_odds(self, row: Floats) -> float:
-        """Log-odds of out of context for the features [features] of one claim, all finite.
-
-        Raises:
-            ValueError: the trees are averaged: they have probabilities.
-        """
+        """Log-odds of out of context for the features [features] of one claim, all finite. Raises
+        `ValueError` where the trees are averaged: they have probabilities."""
         if not self._boosted:
             raise ValueError("averaged trees have no log-odds")
         return self._said(row)

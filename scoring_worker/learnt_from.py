@@ -58,12 +58,9 @@ class LearntFrom(Contract):
     key: Digest | None = Field(default=None, exclude_if=is_none)
 
     def knows(self, document: str, passages: Iterable[str] = ()) -> bool:
-        """Whether it has seen the document of that id, or one of the passages.
-
-        Raises:
-            DigestKeyMissing: the key of the digests is not in SAFEPASSAGE_KEYS_FILE.
-            KeysFileError: that file cannot be used.
-        """
+        """Whether it has seen the document of that id, or one of the passages. Raises
+        `DigestKeyMissing` where the key of the digests is not in SAFEPASSAGE_KEYS_FILE;
+        `KeysFileError`: that file cannot be used."""
         if not self.digests:
             return False
         key = _key_of(self.key)
@@ -82,12 +79,9 @@ class LearntFrom(Contract):
 def more_learnt(before: LearntFrom | None, seen: Iterable[tuple[str, str]]) -> LearntFrom | None:
     """``before`` and what was ``seen`` since, as ids of documents and their passages.
 
-    None, which is "not known", where it was not known before, or is too much to list.
-
-    Raises:
-        DigestKeyMissing: what was learnt before is under a key that SAFEPASSAGE_KEYS_FILE lacks.
-        KeysFileError: that file cannot be used.
-    """
+    None, which is "not known", where it was not known before, or is too much to list. Raises
+    `DigestKeyMissing` where what was learnt before is under a key that SAFEPASSAGE_KEYS_FILE lacks;
+    `KeysFileError`: that file cannot be used."""
     if before is None:
         log.warning("learnt_from_unknown", reason="the base does not say what it learnt from")
         return None
@@ -139,11 +133,8 @@ def _keyed(key: bytes | None, bare: bytes) -> str:
 
 
 def _under(name: str | None, learnt: LearntFrom) -> set[str]:
-    """The digests of ``learnt`` under the key of that name, bare ones keyed.
-
-    Raises:
-        DigestKeyMissing: they are under another key, or this one is not here.
-    """
+    """The digests of ``learnt`` under the key of that name, bare ones keyed. Raises
+    `DigestKeyMissing` where they are under another key, or this one is not here."""
     if learnt.key == name:
         return set(learnt.digests)
     if learnt.key is not None:

@@ -31,11 +31,8 @@ class ModelError(ValueError):
 
 
 def read_contract(model: type[C], path: Path, kind: str) -> C:
-    """The ``model`` in a JSON file; ``kind`` is what people call it.
-
-    Raises:
-        ModelError: the file cannot be read, or is no such thing.
-    """
+    """The ``model`` in a JSON file; ``kind`` is what people call it. Raises `ModelError` where the
+    file cannot be read, or is no such thing."""
     try:
         return model.model_validate_json(path.read_bytes())
     except OSError as error:
@@ -155,21 +152,15 @@ class ScorerManifest(Contract):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read and verify the manifest of ``folder``.
-
-        Raises:
-            ModelError: it is missing or malformed, or a file is missing, altered or unlisted.
-        """
+        """Read and verify the manifest of ``folder``. Raises `ModelError` where it is missing or
+        malformed, or a file is missing, altered or unlisted."""
         manifest = read_contract(cls, folder / MANIFEST_NAME, "scorer manifest")
         manifest.verify(folder)
         return manifest
 
     def verify(self, folder: Path) -> None:
-        """Compare every file of ``folder`` with the manifest.
-
-        Raises:
-            ModelError: a file is missing, altered or not listed.
-        """
+        """Compare every file of ``folder`` with the manifest. Raises `ModelError` where a file is
+        missing, altered or not listed."""
         present = digests_of(folder)
         for name in sorted(self.files.keys() | present.keys()):
             if name not in present:

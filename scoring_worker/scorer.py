@@ -60,11 +60,8 @@ class Pair:
 
     @classmethod
     def judged(cls, verdict: Verdict, value: JsonValue) -> Pair:
-        """The pair that ``verdict`` was made on, with ``value``: its own, or a correction.
-
-        Raises:
-            ValueError: the verdict has no alignment, so no scorer was asked.
-        """
+        """The pair that ``verdict`` was made on, with ``value``: its own, or a correction. Raises
+        `ValueError` where the verdict has no alignment, so no scorer was asked."""
         if verdict.alignment is None:
             raise ValueError(f"verdict {verdict.id} has no alignment")
         alignment = verdict.alignment

@@ -43,11 +43,7 @@ class ScorerSpec:
 
     @classmethod
     def parse(cls, name: str | Path) -> ScorerSpec:
-        """What ``name`` says.
-
-        Raises:
-            ModelError: what is behind "#" is no limits.
-        """
+        """What ``name`` says. Raises `ModelError` where what is behind "#" is no limits."""
         judges, mark, limits = str(name).partition(_LIMITS)
         values, _, detector = judges.partition(_CLAIMS)
         claims, _, weights = detector.partition("=")

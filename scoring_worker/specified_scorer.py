@@ -140,12 +140,8 @@ class SpecifiedScorer:
 def claim_judge(
     spec: ScorerSpec, settings: DetectorSettings, *, among: Declarations | None = None
 ) -> ClaimJudge:
-    """The detector that judges the claims of ``spec``.
-
-    Raises:
-        UnknownDetector: nothing has that name.
-        ModelError: what it needs is not there; the message says what.
-    """
+    """The detector that judges the claims of ``spec``. Raises `UnknownDetector` where nothing has
+    that name; `ModelError` where what it needs is not there; the message says what."""
     known = among or declarations()
     own = replace(settings, model=spec.weights or None)
     detector = load_detector(spec.claims, own, among=known)

@@ -89,13 +89,10 @@ def fit_threshold(
     ``weights`` [pairs] are how many values of the stream each pair represents; None is 1. The
     intervals are of the pairs.
 
-    Of all that reach a recall, the one with the best precision is taken, and the other way
-    round; of all that refuse no more than is allowed, the highest. It lies half-way between two
-    scores, so that it does not hang on the last digit.
-
-    Raises:
-        ValueError: there are no labels, or a score is not finite.
-    """
+    Of all that reach a recall, the one with the best precision is taken, and the other way round;
+    of all that refuse no more than is allowed, the highest. It lies half-way between two scores, so
+    that it does not hang on the last digit. Raises `ValueError` where there are no labels, or a
+    score is not finite."""
     values = np.asarray(scores, dtype=np.float64)
     unsupported = ~np.asarray(supported, dtype=bool)
     if not len(values) or not np.isfinite(values).all():

@@ -40,11 +40,8 @@ class Answer:
 class ClaimGrounding:
     """One claim of a response: ``response[start:end]``, and how far the context supports it.
 
-    Exactly one of ``score`` in [0, 1] and ``failure`` is set. ``passages`` were consulted.
-
-    Raises:
-        ValueError: both or neither are set, or the score is no probability.
-    """
+    Exactly one of ``score`` in [0, 1] and ``failure`` is set. ``passages`` were consulted. Raises
+    `ValueError` where both or neither are set, or the score is no probability."""
 
     start: int
     end: int
@@ -61,12 +58,9 @@ class Grounding:
     """What a detector says of one answer.
 
     ``score`` is in [0, 1], 1 is grounded. Exactly one of ``score`` and ``failure`` is set: with a
-    failure the answer is undetermined, and never accepted. ``claims`` are empty for a detector
-    that judges whole responses only. Places in ``evidence.unsupported`` are of the response.
-
-    Raises:
-        ValueError: both or neither are set, or the score is no probability.
-    """
+    failure the answer is undetermined, and never accepted. ``claims`` are empty for a detector that
+    judges whole responses only. Places in ``evidence.unsupported`` are of the response. Raises
+    `ValueError` where both or neither are set, or the score is no probability."""
 
     score: float | None
     failure: str | None = None

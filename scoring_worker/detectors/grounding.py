@@ -8,11 +8,8 @@ from .contract import ClaimGrounding, DetectorSettings, Grounding
 
 
 def named_scorer(settings: DetectorSettings, name: str | None = None) -> Scorer:
-    """The scorer ``name``, or the one that ``settings`` name, as they say that it runs.
-
-    Raises:
-        ModelError: there is no such scorer.
-    """
+    """The scorer ``name``, or the one that ``settings`` name, as they say that it runs. Raises
+    `ModelError` where there is no such scorer."""
     from safepassage.scoring_worker.scorers.by_name import load_named  # noqa: PLC0415 (torch: seconds)
 
     return load_named(

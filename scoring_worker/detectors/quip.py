@@ -96,11 +96,8 @@ def sources_of(answer: Answer, *, whole: bool) -> list[str]:
 
 def load_quip(settings: DetectorSettings) -> SentenceDetector:
     """QuIP with n-grams of 21 characters, or as many as ``settings.model`` says ("quip=13"). The
-    answer is worth the mean of its sentences: hardly any is a quote from end to end.
-
-    Raises:
-        ModelError: that is no number of characters.
-    """
+    answer is worth the mean of its sentences: hardly any is a quote from end to end. Raises
+    `ModelError` where that is no number of characters."""
     given = settings.model or str(N)
     if not given.isdecimal() or int(given) < 1:
         raise ModelError(f"quip takes a number of characters as its model, not {given!r}")

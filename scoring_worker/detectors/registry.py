@@ -85,12 +85,8 @@ def declarations(points: Iterable[EntryPoint] | None = None) -> Declarations:
 def load_detector(
     name: str, settings: DetectorSettings | None = None, *, among: Declarations | None = None
 ) -> Detector:
-    """The detector of that name.
-
-    Raises:
-        UnknownDetector: nothing has that name.
-        ModelError: what it needs is not there; the message says what.
-    """
+    """The detector of that name. Raises `UnknownDetector` where nothing has that name; `ModelError`
+    where what it needs is not there; the message says what."""
     known = among or declarations()
     declaration = known.detectors.get(name)
     if declaration is None:

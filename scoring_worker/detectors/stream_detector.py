@@ -93,9 +93,6 @@ def _judged(claim: _Claim, score: float, supports: bool) -> ClaimGrounding:
 
 
 def load_default(settings: DetectorSettings) -> StreamDetector:
-    """The detector over the scorer that ``settings`` name.
-
-    Raises:
-        ModelError: there is no such scorer.
-    """
+    """The detector over the scorer that ``settings`` name. Raises `ModelError` where there is no
+    such scorer."""
     return StreamDetector("default", named_scorer(settings))

@@ -213,11 +213,8 @@ def architecture_of(encoder: Any) -> Architecture | None:
 def stored_architecture(
     shape: Any, weights: StoredWeights, words: Callable[[Tensor], Tensor], dtype: torch.dtype
 ) -> Architecture | None:
-    """How a stored encoder is read; None where it cannot be packed.
-
-    Raises:
-        ModelError: its weights are not those that ``shape`` asks for.
-    """
+    """How a stored encoder is read; None where it cannot be packed. Raises `ModelError` where its
+    weights are not those that ``shape`` asks for."""
     kind = _kind(shape)
     if kind is None:
         return None

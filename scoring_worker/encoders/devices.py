@@ -60,13 +60,10 @@ def place(
 ) -> Placement:
     """The placement for a choice. "auto" takes a GPU where there is one.
 
-    "auto" precision is ``on_cpu`` on a CPU (never bf16, which is ten times slower than fp32
-    without AVX512-BF16 or AMX), but fp32 where int8 has no kernels. On CUDA it is bf16, or fp16
-    before Ampere; on MPS fp16.
-
-    Raises:
-        ModelError: the device is not there, or the precision does not exist on it.
-    """
+    "auto" precision is ``on_cpu`` on a CPU (never bf16, which is ten times slower than fp32 without
+    AVX512-BF16 or AMX), but fp32 where int8 has no kernels. On CUDA it is bf16, or fp16 before
+    Ampere; on MPS fp16. Raises `ModelError` where the device is not there, or the precision does
+    not exist on it."""
     chosen = torch.device(_available() if device == "auto" else _demand(device))
     picked = _automatic(chosen, on_cpu) if precision == "auto" else precision
     if picked == "int8" and chosen.type != "cpu":

@@ -101,11 +101,8 @@ class Encoder:
         return self.score(premises, hypotheses).probabilities
 
     def score(self, premises: Sequence[str], hypotheses: Sequence[str]) -> EncoderScores:
-        """The same with the reason of each failure. Equal pairs are computed once.
-
-        Raises:
-            ValueError: there are not as many premises as hypotheses.
-        """
+        """The same with the reason of each failure. Equal pairs are computed once. Raises
+        `ValueError` where there are not as many premises as hypotheses."""
         asked = list(zip(premises, hypotheses, strict=True))
         distinct = {pair: at for at, pair in enumerate(dict.fromkeys(asked))}
         scores = self._score_distinct([(at, *pair) for pair, at in distinct.items()])
@@ -170,11 +167,8 @@ class Encoder:
             probabilities[pair] = over_windows(scores)
 
     def _compute(self, tile: Sequence[Piece]) -> list[float | None]:
-        """p(entailment) of each piece of a tile, None where it is not finite.
-
-        Raises:
-            RuntimeError: the forward pass failed, or gave another number of rows than pieces.
-        """
+        """p(entailment) of each piece of a tile, None where it is not finite. Raises `RuntimeError`
+        where the forward pass failed, or gave another number of rows than pieces."""
         logits = self._forward.logits(tile).float()
         if logits.dim() != 2 or logits.shape[0] != len(tile):
             raise RuntimeError(f"{len(tile)} pieces, but logits of shape {list(logits.shape)}")

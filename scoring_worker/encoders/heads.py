@@ -27,11 +27,8 @@ class StatementForward(PaddedForward):
         self._label = label
 
     def logits(self, tile: Sequence[Piece]) -> Tensor:
-        """Logits [pieces, labels] of a tile.
-
-        Raises:
-            RuntimeError: a statement has no token.
-        """
+        """Logits [pieces, labels] of a tile. Raises `RuntimeError` where a statement has no
+        token."""
         every = super().logits(tile).float()
         said = torch.softmax(every, dim=-1)[..., self._label]
         if not all(piece.kept for piece in tile):

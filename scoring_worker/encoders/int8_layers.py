@@ -69,11 +69,8 @@ class Recorder:
 
 
 class Int8Linear:
-    """``rows @ weight.T + bias`` in int8. ``largest`` is the size of each input channel.
-
-    Raises:
-        ModelError: this CPU has no int8 kernels.
-    """
+    """``rows @ weight.T + bias`` in int8. ``largest`` is the size of each input channel. Raises
+    `ModelError` where this CPU has no int8 kernels."""
 
     def __init__(self, linear: Linear, largest: Tensor) -> None:
         weight, bias = linear.weight, linear.bias
@@ -84,11 +81,8 @@ class Int8Linear:
 
     @classmethod
     def of_parts(cls, parts: Mapping[str, Tensor]) -> Self:
-        """The layer that has these `parts`.
-
-        Raises:
-            ModelError: this CPU has no int8 kernels.
-        """
+        """The layer that has these `parts`. Raises `ModelError` where this CPU has no int8
+        kernels."""
         made = cls.__new__(cls)
         # Copies: a view of a file would keep all of it mapped, which is 80 MB of a large reader.
         made._factor, made._bias = parts["factor"].clone(), parts["bias"].clone()

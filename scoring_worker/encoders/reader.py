@@ -150,11 +150,7 @@ class Reader:
 
     def _compute(self, tile: Sequence[Piece]) -> list[tuple[Floats, Floats] | None]:
         """Logits [tokens, 3] of every piece and the states [kept, width] of its kept tokens; None
-        where one is not finite.
-
-        Raises:
-            RuntimeError: the forward pass failed.
-        """
+        where one is not finite. Raises `RuntimeError` where the forward pass failed."""
         rows = self._packed(tile) if self._trunk is not None else self._padded(tile)
         computed = [
             (np.round(logits.double().cpu().numpy(), DECIMALS), states.double().cpu().numpy())

@@ -101,20 +101,14 @@ class StoredReader:
     base: Path
 
     def architecture(self, dtype: torch.dtype) -> Architecture | None:
-        """How the encoder is read by a packed forward pass; None if it cannot be.
-
-        Raises:
-            ModelError: the files do not hold what the shape asks for.
-        """
+        """How the encoder is read by a packed forward pass; None if it cannot be. Raises
+        `ModelError` where the files do not hold what the shape asks for."""
         words = self.words.to(dtype)
         return stored_architecture(self.shape, self.weights.below(_ENCODER), words, dtype)
 
     def head_rows(self, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-        """Weight [3, width] and bias [3] of the heads, in the order of `HEADS`.
-
-        Raises:
-            ModelError: the files hold other heads.
-        """
+        """Weight [3, width] and bias [3] of the heads, in the order of `HEADS`. Raises `ModelError`
+        where the files hold other heads."""
         heads = {name for name in self.weights if not name.startswith(_ENCODER)}
         if heads != {f"{head}.{part}" for head in HEADS for part in ("weight", "bias")}:
             raise ModelError(f"a reader has the heads {', '.join(HEADS)}, not {sorted(heads)}")
@@ -124,12 +118,8 @@ class StoredReader:
         return weight.to(dtype), bias.to(dtype)
 
     def module(self) -> ReaderModel:
-        """The whole reader in float32, built with transformers: to be trained, for a GPU, or for
-        an encoder that is not packed.
-
-        Raises:
-            ModelError: its files are malformed.
-        """
+        """The whole reader in float32, built with transformers: to be trained, for a GPU, or for an
+        encoder that is not packed. Raises `ModelError` where its files are malformed."""
         from transformers import AutoConfig, AutoModel  # noqa: PLC0415 (seconds and 180 MB)
 
         with _refusing(self.base):
@@ -176,22 +166,16 @@ def save_compressed(model: ReaderModel, tokenizer: Any, folder: Path) -> None:
 
 
 def load_reader(folder: Path, base: Path | None = None) -> ReaderModel:
-    """The reader of ``folder`` in float32, ready for inference; its words and shape are those
-    of the folder ``base``, by default its own.
-
-    Raises:
-        ModelError: a file is missing or malformed, or needs code of its own.
-    """
+    """The reader of ``folder`` in float32, ready for inference; its words and shape are those of
+    the folder ``base``, by default its own. Raises `ModelError` where a file is missing or
+    malformed, or needs code of its own."""
     return stored_reader(folder, base).module()
 
 
 def stored_reader(folder: Path, base: Path | None = None) -> StoredReader:
     """The reader of ``folder``, of which nothing is built yet; its words and shape are those of the
-    folder ``base``, by default its own.
-
-    Raises:
-        ModelError: a file is missing or malformed, or needs code of its own.
-    """
+    folder ``base``, by default its own. Raises `ModelError` where a file is missing or malformed,
+    or needs code of its own."""
     base = base or folder
     with _refusing(folder):
         shape = shape_in(base)
@@ -210,11 +194,8 @@ def _matrices(model: ReaderModel) -> list[str]:
 
 
 def reader_base_digest(folder: Path) -> str:
-    """Hex digits that change with any of `BASE_FILES` in ``folder``.
-
-    Raises:
-        ModelError: one is missing.
-    """
+    """Hex digits that change with any of `BASE_FILES` in ``folder``. Raises `ModelError` where one
+    is missing."""
     missing = [name for name in BASE_FILES if not (folder / name).is_file()]
     if missing:
         raise ModelError(f"{folder}: {', '.join(missing)} missing; copy the whole folder again")

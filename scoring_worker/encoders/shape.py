@@ -35,9 +35,7 @@ class EncoderShape(BaseModel):
 
 def shape_in(folder: Path) -> EncoderShape:
     """The shape that ``folder`` gives. What its config leaves open is as transformers has it.
-
-    Raises:
-        ModelError: there is no config, or it is of no encoder that a reader can rest on.
+    Raises `ModelError` where there is no config, or it is of no encoder that a reader can rest on.
     """
     try:
         said = json.loads((folder / _CONFIG).read_bytes())

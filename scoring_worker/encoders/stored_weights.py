@@ -22,12 +22,9 @@ SCALES = ".scales"
 class BlockWords(nn.Module):
     """Word embeddings in blocks of 32 weights: 4-bit numbers and one float16 scale each.
 
-    ``nibbles`` [words, width / 2] uint8: in every block's 16 bytes the low halves are its first
-    16 weights, the high halves the others, each 8 too large. ``scales`` [words, width / 32].
-    Only the rows that are asked for become floats.
-
-    Raises:
-        ModelError: the two do not fit each other.
+    ``nibbles`` [words, width / 2] uint8: in every block's 16 bytes the low halves are its first 16
+    weights, the high halves the others, each 8 too large. ``scales`` [words, width / 32]. Only the
+    rows that are asked for become floats. Raises `ModelError` where the two do not fit each other.
     """
 
     nibbles: Tensor
@@ -71,10 +68,7 @@ def blocks_of(weight: Tensor) -> tuple[Tensor, Tensor]:
     """(nibbles, scales) of ``weight`` [words, width]; exact where it came from such blocks.
 
     The weight of a block that is largest in size, regardless of its sign, gets the code 0, so -8.
-
-    Raises:
-        ModelError: the width is no multiple of 32.
-    """
+    Raises `ModelError` where the width is no multiple of 32."""
     if weight.shape[1] % _BLOCK:
         raise ModelError(f"a width of {weight.shape[1]} is no multiple of {_BLOCK}")
     blocks = weight.float().reshape(len(weight), -1, _BLOCK)
@@ -110,13 +104,10 @@ def _groups(width: int) -> int:
 class StoredWeights(Mapping[str, Tensor]):
     """A stored state by name, in float32; a matrix in 8 bits is multiplied with its scales.
 
-    A weight is made when it is asked for, and is not kept: a reader of 350 MB is built without
-    all of it in memory. ``stored`` gives the tensor of a name.
-
-    Raises:
-        ModelError: a matrix of integers has no scale for each of its groups, or a tensor is of
-            integers that are not stored so; when it is asked for.
-    """
+    A weight is made when it is asked for, and is not kept: a reader of 350 MB is built without all
+    of it in memory. ``stored`` gives the tensor of a name. Raises `ModelError` where a matrix of
+    integers has no scale for each of its groups, or a tensor is of integers that are not stored so;
+    when it is asked for."""
 
     def __init__(self, names: Iterable[str], stored: Callable[[str], Tensor]) -> None:
         every = set(names)

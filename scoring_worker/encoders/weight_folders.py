@@ -25,32 +25,23 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 def base_folder(base: str, folder: Path | None) -> Path:
     """The folder of base weights: relative to ``folder``, or fetched from the hub.
 
-    A hub id may name a revision behind an "@", so that weights do not change under a figure.
-
-    Raises:
-        ModelError: it is not there and cannot be fetched.
-    """
+    A hub id may name a revision behind an "@", so that weights do not change under a figure. Raises
+    `ModelError` where it is not there and cannot be fetched."""
     if folder is not None and (folder / base).is_dir():
         return folder / base
     return from_hub(base)
 
 
 def named_folder(named: str) -> Path:
-    """The local folder ``named``, or that of a hub id.
-
-    Raises:
-        ModelError: there is neither.
-    """
+    """The local folder ``named``, or that of a hub id. Raises `ModelError` where there is
+    neither."""
     folder = Path(named).expanduser()
     return folder if folder.is_dir() else from_hub(named)
 
 
 def foundation_of(folder: Path) -> Path:
     """Config and tokenizer of the HHEM in ``folder``: the folder "foundation" in it, or the hub's.
-
-    Raises:
-        ModelError: there are neither.
-    """
+    Raises `ModelError` where there are neither."""
     local = folder / "foundation"
     return local if local.is_dir() else from_hub(HEM_FOUNDATION, VOCABULARIES)
 
@@ -68,11 +59,8 @@ def base_digest(folder: Path) -> str:
 
 
 def from_hub(base: str, files: list[str] = _HUB_FILES) -> Path:
-    """The folder of ``files`` of a hub id.
-
-    Raises:
-        ModelError: it cannot be fetched, or has a pickle alone and no commit is named.
-    """
+    """The folder of ``files`` of a hub id. Raises `ModelError` where it cannot be fetched, or has a
+    pickle alone and no commit is named."""
     from huggingface_hub import snapshot_download  # noqa: PLC0415 (only hub ids need it)
     from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
 

@@ -58,11 +58,8 @@ _NO_LIMIT = 100_000
 
 
 def load_full(folder: Path, dtype: torch.dtype) -> Any:
-    """The sequence classifier of ``folder``, ready for inference.
-
-    Raises:
-        ModelError: it is no such model, or some of its weights are missing.
-    """
+    """The sequence classifier of ``folder``, ready for inference. Raises `ModelError` where it is
+    no such model, or some of its weights are missing."""
     if head_kind(load_config(folder), folder) == "tokens":
         raise ModelError(f"{folder} is a token classifier, not one of sequences")
     model, report = _load(folder, dtype=dtype)
@@ -71,11 +68,8 @@ def load_full(folder: Path, dtype: torch.dtype) -> Any:
 
 
 def load_token_classifier(folder: Path, dtype: torch.dtype) -> Any:
-    """The token classifier of ``folder``, ready for inference.
-
-    Raises:
-        ModelError: it is no such model, or some of its weights are missing.
-    """
+    """The token classifier of ``folder``, ready for inference. Raises `ModelError` where it is no
+    such model, or some of its weights are missing."""
     model, report = _load(folder, AutoModelForTokenClassification, dtype=dtype)
     _refuse_absent(report, folder, "token classifier")
     return model
@@ -84,11 +78,8 @@ def load_token_classifier(folder: Path, dtype: torch.dtype) -> Any:
 def head_kind(config: Any, folder: Path) -> Head | None:
     """What the head was trained to classify, by ``config.architectures``; None where that is empty.
 
-    The names of weights do not tell: a ModernBERT for tokens has those of one for sequences.
-
-    Raises:
-        ModelError: the config names an architecture without such a head.
-    """
+    The names of weights do not tell: a ModernBERT for tokens has those of one for sequences. Raises
+    `ModelError` where the config names an architecture without such a head."""
     named = [str(one) for one in getattr(config, "architectures", None) or ()]
     kinds = {kind for one in named for ending, kind in _HEADS.items() if one.endswith(ending)}
     if named and len(kinds) != 1:
@@ -101,11 +92,8 @@ def head_kind(config: Any, folder: Path) -> Head | None:
 
 def load_with_new_head(folder: Path) -> Any:
     """The encoder of ``folder`` under a new head of one logit, to be trained: what the head starts
-    from is drawn from torch's generator.
-
-    Raises:
-        ModelError: it is no such model, or its weights lack a part of the encoder.
-    """
+    from is drawn from torch's generator. Raises `ModelError` where it is no such model, or its
+    weights lack a part of the encoder."""
     # Half precision, as some are published, would not survive the small steps of training.
     model, report = _load(folder, num_labels=1, ignore_mismatched_sizes=True, dtype=torch.float32)
     encoder = f"{model.base_model_prefix}."
@@ -124,11 +112,8 @@ def load_with_new_head(folder: Path) -> Any:
 
 
 def load_headless(folder: Path, dtype: torch.dtype) -> Any:
-    """The encoder of ``folder`` without any head, ready for inference.
-
-    Raises:
-        ModelError: it is no such model, or holds no weights.
-    """
+    """The encoder of ``folder`` without any head, ready for inference. Raises `ModelError` where it
+    is no such model, or holds no weights."""
     model, report = _load(folder, AutoModel, dtype=dtype)
     # Poolers are not read, and many checkpoints lack one.
     missing = [name for name in report["missing_keys"] if not name.startswith("pooler.")]
@@ -138,11 +123,8 @@ def load_headless(folder: Path, dtype: torch.dtype) -> Any:
 
 
 def load_seq2seq(folder: Path, dtype: torch.dtype) -> Any:
-    """The encoder-decoder of ``folder``, ready to generate.
-
-    Raises:
-        ModelError: it is no such model, or some of its weights are missing.
-    """
+    """The encoder-decoder of ``folder``, ready to generate. Raises `ModelError` where it is no such
+    model, or some of its weights are missing."""
     model, report = _load(folder, AutoModelForSeq2SeqLM, dtype=dtype)
     _refuse_absent(report, folder, "seq2seq model")
     return model
@@ -153,11 +135,8 @@ def load_alignscore(folder: Path, dtype: torch.dtype) -> Any:
     config and the tokenizer of its RoBERTa, ready for inference.
 
     Its head over the pooled first token is RoBERTa's own under other names. Its heads for two
-    labels, for a number and for hidden words are not read.
-
-    Raises:
-        ModelError: it is no such checkpoint, or some of its weights are missing.
-    """
+    labels, for a number and for hidden words are not read. Raises `ModelError` where it is no such
+    checkpoint, or some of its weights are missing."""
     config = load_config(folder)
     config.num_labels = 3
     found = {_renamed(name): tensor for name, tensor in _checkpoint(folder).items()}
@@ -175,11 +154,8 @@ def load_alignscore(folder: Path, dtype: torch.dtype) -> Any:
 
 def load_hhem(folder: Path, dtype: torch.dtype) -> Any:
     """HHEM 2.1's token classifier, ready for inference. It comes with code of its own, which is
-    never run: transformers has the same model.
-
-    Raises:
-        ModelError: it is no such model, or its weights are not safetensors.
-    """
+    never run: transformers has the same model. Raises `ModelError` where it is no such model, or
+    its weights are not safetensors."""
     config, path = load_config(foundation_of(folder)), folder / "model.safetensors"
     config.num_labels = 2
     try:
@@ -228,11 +204,8 @@ def _checkpoint(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def load_config(folder: Path) -> Any:
-    """The transformers config of ``folder``.
-
-    Raises:
-        ModelError: it is missing, or it is of a model that needs code of its own.
-    """
+    """The transformers config of ``folder``. Raises `ModelError` where it is missing, or it is of a
+    model that needs code of its own."""
     try:
         with _quiet():
             return AutoConfig.from_pretrained(
@@ -246,10 +219,7 @@ def load_tokenizer(folder: Path, named: str = "") -> Any:
     """The fast tokenizer of ``folder``; a sentencepiece model is converted.
 
     Where the folder has none, the one that the published weights ``named`` take from elsewhere.
-
-    Raises:
-        ModelError: it is missing, or sentencepiece is not installed.
-    """
+    Raises `ModelError` where it is missing, or sentencepiece is not installed."""
     if not any((folder / name).exists() for name in (*TOKENIZERS, *SENTENCEPIECES)):
         head = head_of(named)
         if head is None or head.tokenizer is None:

@@ -80,11 +80,8 @@ class Evaluation:
 def evaluate(
     dataset: Dataset, scorer: Scorer, *, name: str, on_progress: OnProgress, latency: bool = True
 ) -> Evaluation:
-    """Score every pair of ``dataset``, and some alone for their ``latency``.
-
-    Raises:
-        RuntimeError: the scorer gave another number of assessments than it got pairs.
-    """
+    """Score every pair of ``dataset``, and some alone for their ``latency``. Raises `RuntimeError`
+    where the scorer gave another number of assessments than it got pairs."""
     pairs = dataset.pairs
     _assess(scorer, pairs[:1])  # what is loaded on first use is not timed
     started = time.perf_counter()

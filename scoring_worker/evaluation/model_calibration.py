@@ -79,11 +79,8 @@ class Asking:
     usd: float | None = None
 
     def share(self, usd_each: float | None) -> float:
-        """The share of values that may be asked about.
-
-        Raises:
-            DatasetError: it depends on a price, and it is missing.
-        """
+        """The share of values that may be asked about. Raises `DatasetError` where it depends on a
+        price, and it is missing."""
         if self.most is not None or self.usd is None:
             return 1.0 if self.most is None else self.most
         if usd_each is None:
@@ -230,11 +227,8 @@ class CalibratedFolder:
     @classmethod
     def of(cls, scorer: str | Path, out: Path, datasets: Sequence[Dataset]) -> Self:
         """The folder of ``scorer``. Of "default" it is the reader that serves most of ``datasets``
-        by their language; the manifest leaves other languages to the other reader.
-
-        Raises:
-            ModelError: the scorer is no model folder, or ``out`` is not empty.
-        """
+        by their language; the manifest leaves other languages to the other reader. Raises
+        `ModelError` where the scorer is no model folder, or ``out`` is not empty."""
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise ModelError(f"{out} exists; calibrate writes a new folder")
         others = None
@@ -252,10 +246,7 @@ class CalibratedFolder:
         self, manifest: ScorerManifest, datasets: Sequence[Dataset], on_progress: OnProgress
     ) -> LabelledScores:
         """What the scorer of ``manifest`` makes of the labelled cases that are one pair each.
-
-        Raises:
-            DatasetError: there is no such case.
-        """
+        Raises `DatasetError` where there is no such case."""
         scorer = load_folder(self.folder, manifest)
         evaluated = [
             evaluate(dataset, scorer, name=manifest.name, on_progress=on_progress, latency=False)

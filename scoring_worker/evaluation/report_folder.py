@@ -30,11 +30,8 @@ _BREAKDOWN = ("", "n", "unsupported", "judged right", "P", "R", "F1")
 
 
 def write_report(folder: Path, evaluations: Sequence[Evaluation], report: EvaluationReport) -> Path:
-    """Write everything into ``folder``; returns the Markdown file.
-
-    Raises:
-        OSError: the folder cannot be written.
-    """
+    """Write everything into ``folder``; returns the Markdown file. Raises `OSError` where the
+    folder cannot be written."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FIGURES_NAME).write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
     groups = zip(

@@ -66,13 +66,10 @@ def promise(
     """Certify thresholds of a model folder, and write a new one with them.
 
     Its probabilities stay: a calibration fitted to the same labels would spoil the promise. What
-    another reader would judge, of another language, has no part in it: it goes to people.
-    Labels without ``kind`` count as drawn at random from the stream that is to be judged.
-
-    Raises:
-        ModelError: the scorer is no model folder, or ``out`` is not empty.
-        DatasetError: nothing can be promised; the message says what is wanted.
-    """
+    another reader would judge, of another language, has no part in it: it goes to people. Labels
+    without ``kind`` count as drawn at random from the stream that is to be judged. Raises
+    `ModelError` where the scorer is no model folder, or ``out`` is not empty; `DatasetError` where
+    nothing can be promised; the message says what is wanted."""
     start = CalibratedFolder.of(scorer, out, datasets)
     if start.manifest.kind == "cascade":
         raise ModelError(

@@ -35,11 +35,8 @@ _UNLABELLED = frozenset({"", "-", "none", "null"})
 
 
 def read_label(label: object) -> bool | None:
-    """Whether a label means supported; None where it says "none".
-
-    Raises:
-        ValueError: it is not one of the known labels.
-    """
+    """Whether a label means supported; None where it says "none". Raises `ValueError` where it is
+    not one of the known labels."""
     if isinstance(label, float) and label.is_integer():
         label = int(label)
     name = "" if label is None else str(label).casefold()

@@ -54,11 +54,8 @@ def side_by_side(evaluations: list[Evaluation], folder: Path | None) -> Outcome:
 
 
 def numbers_of(sizes: str) -> tuple[int, ...]:
-    """The numbers of labels in a text such as "0,25,100".
-
-    Raises:
-        ValueError: it is no such text.
-    """
+    """The numbers of labels in a text such as "0,25,100". Raises `ValueError` where it is no such
+    text."""
     try:
         numbers = tuple(int(size) for size in sizes.split(","))
     except ValueError:

@@ -91,12 +91,8 @@ def _retrieved(
 
 
 def read_documents(paths: Iterable[Path]) -> dict[str, Document]:
-    """The documents of all files, by id.
-
-    Raises:
-        OSError: a file cannot be opened.
-        DatasetError: one id names two texts, or a row is no document.
-    """
+    """The documents of all files, by id. Raises `OSError` where a file cannot be opened;
+    `DatasetError` where one id names two texts, or a row is no document."""
     documents: dict[str, Document] = {}
     for path in paths:
         for row in read_jsonl(path, DocumentRow):
@@ -109,12 +105,8 @@ def read_documents(paths: Iterable[Path]) -> dict[str, Document]:
 
 
 def kind_of_file(path: Path) -> DatasetKind:
-    """The kind of data set of the first row that has one.
-
-    Raises:
-        OSError: the file cannot be opened.
-        DatasetError: there is no such row.
-    """
+    """The kind of data set of the first row that has one. Raises `OSError` where the file cannot be
+    opened; `DatasetError` where there is no such row."""
     first: str | None = None
     for row in read_objects(path):
         fields = {} if isinstance(row, BadLine) else row

@@ -45,12 +45,8 @@ class MemoryFile(Contract):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read and verify ``path``.
-
-        Raises:
-            MemoryFileError: it is no memory, was changed, or is larger than `MAX_BYTES`.
-            OSError: it cannot be read.
-        """
+        """Read and verify ``path``. Raises `MemoryFileError` where it is no memory, was changed, or
+        is larger than `MAX_BYTES`; `OSError` where it cannot be read."""
         if path.stat().st_size > MAX_BYTES:
             raise MemoryFileError(f"{path} is larger than {MAX_BYTES} bytes; no memory is")
         try:
@@ -62,11 +58,7 @@ class MemoryFile(Contract):
             ) from None
 
     def save(self, path: Path) -> None:
-        """Write ``path`` whole or not at all.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Write ``path`` whole or not at all. Raises `OSError` where it cannot be written."""
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as stream:

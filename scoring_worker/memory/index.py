@@ -106,11 +106,8 @@ class Memory:
 
     @classmethod
     def of(cls, name: str, entries: Mapping[str, MemoryEntry]) -> Memory:
-        """The memory of that name, of ``entries`` by their ids.
-
-        Raises:
-            MemoryFull: there are too many entries.
-        """
+        """The memory of that name, of ``entries`` by their ids. Raises `MemoryFull` where there are
+        too many entries."""
         by_key: dict[Key, dict[str, MemoryEntry]] = defaultdict(dict)
         for id_, entry in entries.items():
             by_key[key_of(entry)][id_] = entry
@@ -125,12 +122,9 @@ class Memory:
         return {id_: entry for own in self._types.values() for id_, entry in own.entries.items()}
 
     def changed(self, snapshot: MemorySnapshot) -> Memory:
-        """This memory with the changes of ``snapshot``, whose base it is.
-
-        Raises:
-            ValueError: it is not its base, or has no such entry to take out.
-            MemoryFull: there are too many entries.
-        """
+        """This memory with the changes of ``snapshot``, whose base it is. Raises `ValueError` where
+        it is not its base, or has no such entry to take out; `MemoryFull` where there are too many
+        entries."""
         if (snapshot.base or "") != self.name:
             raise ValueError(f"snapshot {snapshot.name} rests on {snapshot.base}, not {self.name}")
         touched: dict[Key, dict[str, MemoryEntry]] = {}

@@ -41,9 +41,5 @@ class MemoryWeights(Contract):
 
 @lru_cache(maxsize=1)
 def packaged_weights() -> MemoryWeights:
-    """The weights that ship.
-
-    Raises:
-        ModelError: the file is missing or malformed.
-    """
+    """The weights that ship. Raises `ModelError` where the file is missing or malformed."""
     return read_contract(MemoryWeights, WEIGHTS, "file of a memory's weights")

@@ -33,20 +33,14 @@ class PackSettings(BaseSettings):
 
 
 def packs_of_environment() -> tuple[Pack, ...]:
-    """The packs of ``SAFEPASSAGE_PACKS``.
-
-    Raises:
-        UnknownPack: there is no pack of that name.
-    """
+    """The packs of ``SAFEPASSAGE_PACKS``. Raises `UnknownPack` where there is no pack of that
+    name."""
     return packs_named(PackSettings().packs.split(","))
 
 
 def packs_named(names: Iterable[str]) -> tuple[Pack, ...]:
-    """The packs of these names, each once, in alphabetical order.
-
-    Raises:
-        UnknownPack: there is no pack of that name.
-    """
+    """The packs of these names, each once, in alphabetical order. Raises `UnknownPack` where there
+    is no pack of that name."""
     wanted = sorted({name.strip().casefold() for name in names} - {""})
     unknown = [name for name in wanted if name not in _PACKS]
     if unknown:

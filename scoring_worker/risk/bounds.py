@@ -30,11 +30,8 @@ MOST_LABELS = 100_000
 def clopper_pearson(wrong: int, n: int, confidence: float) -> tuple[float, float]:
     """Bounds on the probability behind ``wrong`` of ``n``, each one-sided at ``confidence``.
 
-    Together they hold with 2 · ``confidence`` − 1. (0, 1) without any trial.
-
-    Raises:
-        ValueError: ``wrong`` is not within 0 and ``n``, or ``confidence`` not within 0 and 1.
-    """
+    Together they hold with 2 · ``confidence`` − 1. (0, 1) without any trial. Raises `ValueError`
+    where ``wrong`` is not within 0 and ``n``, or ``confidence`` not within 0 and 1."""
     if not 0 <= wrong <= n or not 0 < confidence < 1:
         raise ValueError(f"no bounds for {wrong} of {n} at {confidence}")
     low = 0.0 if wrong == 0 else float(betaincinv(wrong, n - wrong + 1, 1 - confidence))

@@ -71,11 +71,8 @@ class Stratum:
         population: ArrayLike | None = None,
         below: float = math.inf,
     ) -> Stratum:
-        """The stratum of these columns; ``highest`` is else the largest weight.
-
-        Raises:
-            ValueError: the columns differ in length, or hold what is no score or weight.
-        """
+        """The stratum of these columns; ``highest`` is else the largest weight. Raises `ValueError`
+        where the columns differ in length, or hold what is no score or weight."""
         values = np.asarray(scores, dtype=np.float64)
         labels = np.asarray(wrong, dtype=bool)
         inverse = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)

@@ -51,11 +51,8 @@ class Draw:
 def draw(preferred: Sequence[int], among: int, chance: Chance, floor: float = FLOOR) -> Draw:
     """One of ``among`` cases, numbered from 0.
 
-    With probability ``floor`` any of them, all alike; else one of ``preferred``, all alike.
-
-    Raises:
-        ValueError: there is no case, or ``floor`` is not within 0 (exclusive) and 1.
-    """
+    With probability ``floor`` any of them, all alike; else one of ``preferred``, all alike. Raises
+    `ValueError` where there is no case, or ``floor`` is not within 0 (exclusive) and 1."""
     if among < 1 or not 0 < floor <= 1:
         raise ValueError("a draw needs a case and a floor above 0")
     top = set(preferred)

@@ -73,11 +73,8 @@ class ByLanguage:
         self._lock = threading.Lock()
 
     def assess(self, pairs: Sequence[Pair]) -> list[Assessment]:
-        """One assessment per pair, in order.
-
-        Raises:
-            ModelError: the files of the scorer that loads now were altered since this was made.
-        """
+        """One assessment per pair, in order. Raises `ModelError` where the files of the scorer that
+        loads now were altered since this was made."""
         answers: dict[int, Assessment] = {}
         for scorer, at in self._parts(pairs):
             answers |= zip(at, scorer.assess([pairs[number] for number in at]), strict=True)

@@ -41,12 +41,9 @@ def load_named(
     grader: GraderSettings | None = None,
     packs: Sequence[str] | None = None,
 ) -> Scorer:
-    """The scorer of that name, in that folder, or under that hub id; see `load_scorer`.
-
-    Raises:
-        ModelError: there is no such scorer, or it is incomplete, altered or unsafe to load.
-        UnknownPack: there is no pack of that name.
-    """
+    """The scorer of that name, in that folder, or under that hub id; see `load_scorer`. Raises
+    `ModelError` where there is no such scorer, or it is incomplete, altered or unsafe to load;
+    `UnknownPack` where there is no pack of that name."""
     # First of all: a misspelt pack must not wait for a scorer that has use for it.
     active = packs_of_environment() if packs is None else packs_named(packs)
     use_threads(threads)

@@ -29,11 +29,8 @@ from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
 
 def manifest_of(folder: Path, name: str, head: PublishedHead | None = None) -> ScorerManifest:
     """The manifest of a ``folder`` without one: threshold .5, and the label whose name says yes, or
-    what ``head`` says of published weights.
-
-    Raises:
-        ModelError: it is no classifier, or no label says yes.
-    """
+    what ``head`` says of published weights. Raises `ModelError` where it is no classifier, or no
+    label says yes."""
     head = ROWS["hhem"] if is_hhem(folder) else head
     words = words_of(folder, head)
     config = load_config(words)
@@ -60,11 +57,8 @@ def load_encoder(
     device: DeviceChoice = "auto",
     precision: PrecisionChoice = "auto",
 ) -> Encoder:
-    """The cross-encoder of a verified model directory.
-
-    Raises:
-        ModelError: the base is missing, altered, or not what the manifest says.
-    """
+    """The cross-encoder of a verified model directory. Raises `ModelError` where the base is
+    missing, altered, or not what the manifest says."""
     base = folder if manifest.base is None else base_folder(manifest.base, folder)
     if manifest.base_digest is not None and base_digest(base) != manifest.base_digest:
         raise ModelError(
@@ -88,12 +82,9 @@ def load_encoder(
 
 
 def yes_label(config: Any, folder: Path) -> int:
-    """The position of the logit that says yes, from the labels in the model's config.
-
-    Raises:
-        ModelError: none, or more than one, says yes; or there is one logit, of which nothing tells
-            which text it was taught to read first.
-    """
+    """The position of the logit that says yes, from the labels in the model's config. Raises
+    `ModelError`: none, or more than one, says yes; or there is one logit, of which nothing tells
+    which text it was taught to read first."""
     if config.num_labels == 1:
         raise ModelError(
             f"{folder} has one logit, and nothing says which text comes first: load it as "

@@ -48,11 +48,8 @@ def open_manifest(name_or_path: str | Path) -> tuple[Path, ScorerManifest]:
     two readers; here it is the small one.
 
     A folder as transformers writes it gets one: threshold .5, and the label whose name says yes.
-    What `encoders.published` says of a hub id counts instead, and of "ROW=FOLDER" its row.
-
-    Raises:
-        ModelError: there is no such folder, or it is incomplete or altered.
-    """
+    What `encoders.published` says of a hub id counts instead, and of "ROW=FOLDER" its row. Raises
+    `ModelError` where there is no such folder, or it is incomplete or altered."""
     named = ScorerSpec.parse(name_or_path).values
     row, mark, rest = named.partition("=")
     by_row = bool(mark) and not Path(named).expanduser().is_dir()
@@ -83,11 +80,8 @@ def load_folder(
     packs: Sequence[Pack] = (),
 ) -> Scorer:
     """The scorer that ``manifest`` describes over the files of ``folder``, with ``packs``; of a
-    cascade the second, which is asked.
-
-    Raises:
-        ModelError: the weights do not fit the manifest.
-    """
+    cascade the second, which is asked. Raises `ModelError` where the weights do not fit the
+    manifest."""
     if manifest.kind == "encoder":
         from .cross_encoders import load_encoder  # noqa: PLC0415 (brings transformers)
 
@@ -113,11 +107,8 @@ def open_reader(
     precision: PrecisionChoice = "auto",
 ) -> Reader:
     """The reader of a verified model directory. Its words, vocabulary and shape may lie in the
-    folder ``words``, before the directory is complete.
-
-    Raises:
-        ModelError: weights, words or vocabulary are missing, altered or do not fit each other.
-    """
+    folder ``words``, before the directory is complete. Raises `ModelError`: weights, words or
+    vocabulary are missing, altered or do not fit each other."""
     placement = place(device, precision, on_cpu=manifest.precision)
     if manifest.base not in (None, PACKAGED_BASE):
         raise ModelError(f"{manifest.name}: a reader cannot rest on {manifest.base!r}")

@@ -19,11 +19,8 @@ def is_installed(name: str) -> bool:
 
 
 def installed_model(name: str) -> Path:
-    """The folder of the model that an installed distribution calls ``name``.
-
-    Raises:
-        ModelError: none does, several do, or its distribution is broken.
-    """
+    """The folder of the model that an installed distribution calls ``name``. Raises `ModelError`:
+    none does, several do, or its distribution is broken."""
     found = sorted(entry_points(group=GROUP, name=name), key=lambda point: point.value)
     if not found:
         raise ModelError(

@@ -93,12 +93,8 @@ def train_cross_encoder(
     """Train an encoder into the empty ``folder``; ``base`` is its own folder, and its name.
 
     What this wrote before goes on from its head, and so does an NLI model, whose other labels then
-    say no. Any other encoder gets a new head.
-
-    Raises:
-        ModelError: it is no encoder, or a loss is no number.
-        ValueError: the labels of a stage are all of one class.
-    """
+    say no. Any other encoder gets a new head. Raises `ModelError` where it is no encoder, or a loss
+    is no number; `ValueError` where the labels of a stage are all of one class."""
     recipe = recipe or EncoderRecipe()
     source, named = base
     torch.manual_seed(recipe.seed)

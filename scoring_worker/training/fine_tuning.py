@@ -70,12 +70,9 @@ def fine_tune(
 ) -> list[float]:
     """Train ``model``, which has one logit or one for each label; the mean loss of every epoch.
 
-    ``after_epoch`` says whether to go on; it finds the model ready for inference.
-
-    Raises:
-        ModelError: a loss is no number, a pair is too long, or ``layers`` cannot be told apart.
-        ValueError: there is nothing to learn from.
-    """
+    ``after_epoch`` says whether to go on; it finds the model ready for inference. Raises
+    `ModelError` where a loss is no number, a pair is too long, or ``layers`` cannot be told apart;
+    `ValueError` where there is nothing to learn from."""
     if len({example.label for example in examples}) < 2:
         raise ValueError("the pairs are all of one label")
     device = training_device()
@@ -131,11 +128,7 @@ def support(
 
 
 def encoded(tokenizer: Any, batch: Sequence[Example], recipe: FineTuning) -> Any:
-    """A padded batch.
-
-    Raises:
-        ModelError: a pair is too long.
-    """
+    """A padded batch. Raises `ModelError` where a pair is too long."""
     cut: dict[str, Any] = (
         {"truncation": "only_first", "max_length": recipe.max_length} if recipe.truncate else {}
     )

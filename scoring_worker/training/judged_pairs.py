@@ -110,11 +110,8 @@ def write_judged(path: Path, judged: Mapping[str, Judged]) -> None:
 
 
 def read_judged(path: Path) -> dict[str, Judged]:
-    """What `write_judged` wrote, by source.
-
-    Raises:
-        CorpusError: the file is missing or unreadable.
-    """
+    """What `write_judged` wrote, by source. Raises `CorpusError` where the file is missing or
+    unreadable."""
     found: dict[str, Judged] = {}
     for row in read_rows(path):
         own = found.setdefault(row["source"], Judged([], []))

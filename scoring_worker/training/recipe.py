@@ -58,11 +58,8 @@ class TrainingLabels:
     sources: tuple[str, ...] = ()
 
     def only(self, start: StartingPoint) -> TrainingLabels:
-        """The labels in languages that the reader of ``start`` reads.
-
-        Raises:
-            ValueError: there are none.
-        """
+        """The labels in languages that the reader of ``start`` reads. Raises `ValueError` where
+        there are none."""
         kinds = (self.gold, self.silver, self.head)
         gold, silver, head = ([pair for pair in own if start.reads(pair)] for own in kinds)
         foreign = sum(map(len, kinds)) - len(gold) - len(silver) - len(head)
@@ -155,11 +152,8 @@ def train(
 
 
 def make_room(folder: Path, resume: bool) -> None:
-    """Make the folder of a new scorer; one with content only to ``resume`` its run.
-
-    Raises:
-        ModelError: the folder holds something else.
-    """
+    """Make the folder of a new scorer; one with content only to ``resume`` its run. Raises
+    `ModelError` where the folder holds something else."""
     if (folder / MANIFEST_NAME).exists():
         raise ModelError(f"{folder} already holds a scorer; choose another folder")
     if folder.exists() and any(folder.iterdir()) and not resume:

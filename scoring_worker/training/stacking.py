@@ -79,11 +79,8 @@ def fit_stack(
 ) -> Stack:
     """The stack with the least loss on ``labelled``; every source and label counts the same.
 
-    Decisive opinions are left out: no weight can change what becomes of them.
-
-    Raises:
-        ValueError: the opinions of all shapes together are of one label only.
-    """
+    Decisive opinions are left out: no weight can change what becomes of them. Raises `ValueError`
+    where the opinions of all shapes together are of one label only."""
     settings = settings or StackSettings()
     open_ones = [one for one in labelled if not one.opinion.different]
     if {one.label for one in open_ones} != {0, 1}:

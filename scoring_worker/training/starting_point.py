@@ -76,11 +76,8 @@ class StartingPoint:
 
     @property
     def stack(self) -> Stack:
-        """Its coefficients, those fitted with packs among them.
-
-        Raises:
-            ModelError: they are absent or malformed.
-        """
+        """Its coefficients, those fitted with packs among them. Raises `ModelError` where they are
+        absent or malformed."""
         Stack.of(self.manifest)
         return Stack.model_validate(self.manifest.stack)
 
@@ -124,11 +121,8 @@ def starting_point(base: str | Path, pairs: Sequence[LabelledPair] = ()) -> Star
     """Resolve "default", or the folder of a scorer with a reader.
 
     "default" is the reader that serves most of ``pairs`` by their language; what is trained from it
-    leaves the other languages to the other reader.
-
-    Raises:
-        ModelError: there is no such scorer, it was altered, or it has no reader to train.
-    """
+    leaves the other languages to the other reader. Raises `ModelError` where there is no such
+    scorer, it was altered, or it has no reader to train."""
     others = None
     if ScorerSpec.parse(base).values == PACKAGED_BASE:
         base, others = serving([pair.pair for pair in pairs])
@@ -146,11 +140,8 @@ def starting_point(base: str | Path, pairs: Sequence[LabelledPair] = ()) -> Star
 
 def encoder_base(base: str | Path) -> Path | None:
     """The folder of ``base`` where it holds an encoder to be fine-tuned: as transformers writes it,
-    or a scorer of kind "encoder"; None where it is a scorer with a reader.
-
-    Raises:
-        ModelError: there is no such folder or hub id, or its files were altered.
-    """
+    or a scorer of kind "encoder"; None where it is a scorer with a reader. Raises `ModelError`
+    where there is no such folder or hub id, or its files were altered."""
     if str(base) in folders.NAMES:
         return None
     folder = named_folder(str(base))
@@ -160,11 +151,7 @@ def encoder_base(base: str | Path) -> Path | None:
 
 
 def training_tokenizer(words: Path) -> PreTrainedTokenizerFast:
-    """The vocabulary in ``words`` as training uses it.
-
-    Raises:
-        ModelError: it is missing.
-    """
+    """The vocabulary in ``words`` as training uses it. Raises `ModelError` where it is missing."""
     try:
         made = Tokenizer.from_file(str(words / "tokenizer.json"))
     except Exception as error:  # the library raises Exception itself

@@ -44,21 +44,15 @@ def reading(said: Mapping[str, float]) -> dict[str, float]:
 
 
 def claim_support(features: Mapping[str, float], forest: Predictor) -> float:
-    """Log-odds that a claim with these `FEATURES` is supported.
-
-    Raises:
-        KeyError: a feature is missing.
-    """
+    """Log-odds that a claim with these `FEATURES` is supported. Raises `KeyError` where a feature
+    is missing."""
     row = np.array([features[name] for name in FEATURES])
     return -forest.log_odds(row)
 
 
 def forest_of(folder: Path) -> Predictor:
-    """The forest of the model in ``folder``, by default the one of this package.
-
-    Raises:
-        ModelError: the file is no forest, or one of other features.
-    """
+    """The forest of the model in ``folder``, by default the one of this package. Raises
+    `ModelError` where the file is no forest, or one of other features."""
     own = folder / CLAIMS_FILE
     return _predictor(own) if own.is_file() else packaged_forest()
 

@@ -34,11 +34,8 @@ def pairs_of(aligned: Sequence[AlignedExtraction]) -> list[Pair]:
 def verdicts(
     aligned: Sequence[AlignedExtraction], assessments: Sequence[Assessment]
 ) -> list[Verdict]:
-    """The decision rule for each; ``assessments`` are of `pairs_of` the same.
-
-    Raises:
-        ValueError: there are not as many assessments as pairs.
-    """
+    """The decision rule for each; ``assessments`` are of `pairs_of` the same. Raises `ValueError`
+    where there are not as many assessments as pairs."""
     wanted = sum(1 + len(event.rivals) for event in aligned)
     if len(assessments) != wanted:
         raise ValueError(f"{wanted} pairs, but {len(assessments)} assessments")

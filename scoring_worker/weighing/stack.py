@@ -43,10 +43,7 @@ class Stack(Contract):
     @classmethod
     def of(cls, manifest: ScorerManifest, packs: tuple[str, ...] = ()) -> Stack:
         """The stack of ``manifest`` for ``packs``; with none fitted for them, the general one.
-
-        Raises:
-            ModelError: it is absent or malformed, or a shape has no coefficients.
-        """
+        Raises `ModelError` where it is absent or malformed, or a shape has no coefficients."""
         try:
             stack = cls.model_validate(manifest.stack)
         except ValidationError as error:

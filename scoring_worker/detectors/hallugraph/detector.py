@@ -87,11 +87,7 @@ def evidence_of(fidelity: Fidelity) -> Evidence:
 
 def load_local(settings: DetectorSettings) -> Detector:
     """HalluGraph over `LocalExtractor`, with the packs of SAFEPASSAGE_PACKS, and the scorer that
-    ``settings`` hold or name.
-
-    Raises:
-        ModelError: there is no such scorer.
-    """
+    ``settings`` hold or name. Raises `ModelError` where there is no such scorer."""
     scorer = settings.loaded or named_scorer(settings)
     reads = Entailment(scorer, shared=settings.loaded is not None)
     return HalluGraph("hallugraph", LocalExtractor(packs=packs_of_environment()), reads)

@@ -117,22 +117,14 @@ def svg(drawing: Drawing) -> str:
 
 
 def check_kind(path: Path) -> None:
-    """Refuse a file that `save` does not write.
-
-    Raises:
-        ValueError: it is of another kind.
-    """
+    """Refuse a file that `save` does not write. Raises `ValueError` where it is of another kind."""
     if path.suffix not in PICTURE_KINDS:
         raise ValueError("a picture is .svg, .png or .pdf")
 
 
 def save(drawing: Drawing, path: Path) -> None:
-    """Write the picture: ``.svg``, or ``.png`` and ``.pdf`` by matplotlib.
-
-    Raises:
-        ValueError: a file of another kind is asked for.
-        OSError: it cannot be written.
-    """
+    """Write the picture: ``.svg``, or ``.png`` and ``.pdf`` by matplotlib. Raises `ValueError`
+    where a file of another kind is asked for; `OSError` where it cannot be written."""
     check_kind(path)
     if path.suffix == ".svg":
         path.write_text(svg(drawing), encoding="utf-8")

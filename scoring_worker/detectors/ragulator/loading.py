@@ -18,11 +18,8 @@ def load_ragulator(settings: DetectorSettings) -> MetaClassifier:
     """The forest that ships, or the one in the file ``settings.model``.
 
     A forest is served with what it was trained on: its file names the word vectors and the scorer.
-    The one that ships learnt from the small reader, which is always there.
-
-    Raises:
-        ModelError: the forest or what it needs cannot be read, or is not what it was trained on.
-    """
+    The one that ships learnt from the small reader, which is always there. Raises `ModelError`
+    where the forest or what it needs cannot be read, or is not what it was trained on."""
     path = SHIPPED if settings.model is None else Path(settings.model)
     forest = read_forest(path, settings)
     similarity, relevance = (forest.measures[one].name for one in ("similarity", "relevance"))
@@ -38,12 +35,9 @@ def load_ragulator(settings: DetectorSettings) -> MetaClassifier:
 
 
 def read_forest(path: Path, settings: DetectorSettings) -> Forest:
-    """The forest in a file.
-
-    Raises:
-        ModelError: it cannot be read, asks for features that nobody measures, does not say what
-            they were measured with, or learnt from another relevance than ``settings`` ask for.
-    """
+    """The forest in a file. Raises `ModelError` where it cannot be read, asks for features that
+    nobody measures, does not say what they were measured with, or learnt from another relevance
+    than ``settings`` ask for."""
     forest = Forest.load(path)
     if unknown := set(forest.features) - set(EXTENDED):
         raise ModelError(f"{path}: unknown features {sorted(unknown)}")
@@ -63,11 +57,8 @@ def read_forest(path: Path, settings: DetectorSettings) -> Forest:
 
 
 def check_measures(path: Path, trained: Mapping[str, MeasureUsed], measure: ClaimMeasure) -> None:
-    """Closes ``measure`` and raises where a forest learnt from other measures.
-
-    Raises:
-        ModelError: it did.
-    """
+    """Closes ``measure`` and raises where a forest learnt from other measures. Raises `ModelError`
+    where it did."""
     for feature, one in trained.items():
         if measure.measures.get(feature) != one:
             measure.close()

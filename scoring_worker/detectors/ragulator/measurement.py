@@ -79,11 +79,8 @@ class ClaimMeasure:
         similarity: MeasureUsed | None = None,
         relevance: MeasureUsed | None = None,
     ) -> None:
-        """``similarity`` and ``relevance`` are what a subclass measures these with.
-
-        Raises:
-            ValueError: nothing measures relevance.
-        """
+        """``similarity`` and ``relevance`` are what a subclass measures these with. Raises
+        `ValueError` where nothing measures relevance."""
         self._vectors = vectors
         self._scorer = scorer
         if relevance is None and scorer is not None:

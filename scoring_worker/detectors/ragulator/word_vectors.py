@@ -32,11 +32,8 @@ _KEPT_WORDS = 200_000
 
 
 class WordVectors:
-    """A vector and a rarity for any word. Thread-safe.
-
-    Raises:
-        ModelError: the vocabulary or the embeddings are missing or malformed.
-    """
+    """A vector and a rarity for any word. Thread-safe. Raises `ModelError` where the vocabulary or
+    the embeddings are missing or malformed."""
 
     def __init__(self, folder: Path = DEFAULT_MODEL) -> None:
         try:
@@ -96,10 +93,7 @@ class WordVectors:
 @lru_cache(maxsize=1)
 def word_vectors() -> WordVectors:
     """Those of the default scorer, read once for all detectors of a process: it takes seconds.
-
-    Raises:
-        ModelError: they cannot be read.
-    """
+    Raises `ModelError` where they cannot be read."""
     return WordVectors()
 
 

@@ -158,11 +158,8 @@ def save_weights(model: ReaderModel, path: Path) -> None:
 
 
 def load_weights(model: ReaderModel, path: Path) -> None:
-    """Take the weights that training changed from ``path``.
-
-    Raises:
-        RuntimeError: names or shapes are not the model's.
-    """
+    """Take the weights that training changed from ``path``. Raises `RuntimeError`: names or shapes
+    are not the model's."""
     _take(model, load_file(path))
 
 

@@ -70,12 +70,8 @@ class ReviewsCurve(Contract):
 def reviews_curve(
     dataset: Dataset, settings: ReviewsSettings, keep: Path | None, on_progress: OnProgress
 ) -> ReviewsCurve:
-    """Learn and judge at every size.
-
-    Raises:
-        DatasetError: there are too few documents.
-        ModelError: the base cannot be loaded.
-    """
+    """Learn and judge at every size. Raises `DatasetError` where there are too few documents;
+    `ModelError` where the base cannot be loaded."""
     scorer = load_scorer(settings.base)
     revision = scorer.revision
     try:

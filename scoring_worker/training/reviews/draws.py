@@ -27,11 +27,8 @@ class Split:
 
 def split(dataset: Dataset, most: int, seed: int, judged: int | None) -> Split:
     """The documents of ``dataset`` in two: half of the cases, or enough to draw ``most`` of them;
-    at most ``judged`` of the others, whole documents.
-
-    Raises:
-        DatasetError: there are too few documents.
-    """
+    at most ``judged`` of the others, whole documents. Raises `DatasetError` where there are too few
+    documents."""
     order = in_order((case.group for case in dataset.cases), seed)
     cases = sorted(dataset.cases, key=lambda case: order[case.group])
     wanted = min(max(len(cases) / 2, SPARE * most), MOST_REVIEWED * len(cases))

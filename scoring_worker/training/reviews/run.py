@@ -18,12 +18,8 @@ def reviews(
     folder: Path | None,
     on_progress: OnProgress,
 ) -> Outcome:
-    """Quality by the number of reviews; the plot goes to ``folder``.
-
-    Raises:
-        DatasetError: it has too few documents.
-        ModelError: the base cannot be loaded.
-    """
+    """Quality by the number of reviews; the plot goes to ``folder``. Raises `DatasetError` where it
+    has too few documents; `ModelError` where the base cannot be loaded."""
     made = reviews_curve(dataset, settings, keep, on_progress)
     written = []
     if folder:
