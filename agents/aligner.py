@@ -206,11 +206,8 @@ def _outcome(
 
 
 def _verify_slices(text: str, alignment: Alignment) -> None:
-    """Hold promise P2 against any defect of ours: a span shows what the document says there.
-
-    Raises:
-        ValueError: it does not.
-    """
+    """Hold promise P2 against any defect of ours: a span shows what the document says there. Raises
+    `ValueError` where it does not."""
     around = (span for found in alignment.surroundings or () for span in found.slices if span)
     for span in (*alignment.spans, *alignment.passages, *around):
         if text[span.start : span.end] != span.text:

@@ -148,11 +148,8 @@ class DocumentStore:
         self._observe(read)
 
     async def put(self, ref: DocumentRef, text: str) -> None:
-        """Keeps ``text`` at hand. Without Redis it is only kept in memory.
-
-        Raises:
-            DocumentMismatch: ``ref`` names another text.
-        """
+        """Keeps ``text`` at hand. Without Redis it is only kept in memory. Raises
+        `DocumentMismatch` where ``ref`` names another text."""
         await self._verify(ref, text)
         if not self._erased(ref.id):
             self._local.put(ref.digest, text, ref.id)
@@ -165,12 +162,8 @@ class DocumentStore:
     async def get(self, ref: DocumentRef) -> str:
         """The text that ``ref`` names, and no other.
 
-        Calls for the same document at the same time share one way to it.
-
-        Raises:
-            DocumentMissing: it is nowhere.
-            DocumentMismatch: its Kafka record holds another text.
-        """
+        Calls for the same document at the same time share one way to it. Raises `DocumentMissing`
+        where it is nowhere; `DocumentMismatch` where its Kafka record holds another text."""
         if self._erased(ref.id):
             raise DocumentMissing(f"{ref.id} was erased")
         text = self._local.get(ref.digest)

@@ -21,13 +21,9 @@ if TYPE_CHECKING:
 
 
 class Attempts:
-    """The extractions of one document, through a first and perhaps a second attempt. ``fields``
-    are those of their schema.
-
-    Raises:
-        TypeError: these are no extractions.
-        ValueError: an extraction cannot be one.
-    """
+    """The extractions of one document, through a first and perhaps a second attempt. ``fields`` are
+    those of their schema. Raises `TypeError` where these are no extractions; `ValueError` where an
+    extraction cannot be one."""
 
     def __init__(
         self,
@@ -47,13 +43,9 @@ class Attempts:
         return result
 
     def again(self, answered: Iterable[Extraction]) -> list[Event]:
-        """What is, with what was answered in place of the rest. What the first attempt gave
-        already stays the first attempt's, so that an id never names two verdicts.
-
-        Raises:
-            TypeError: these are no extractions.
-            ValueError: an extraction cannot be one.
-        """
+        """What is, with what was answered in place of the rest. What the first attempt gave already
+        stays the first attempt's, so that an id never names two verdicts. Raises `TypeError` where
+        these are no extractions; `ValueError` where an extraction cannot be one."""
         given = listed(answered, "what reask gave")
         known = {event.id: event for event in self.events}
         stands = {i: event for i, event in known.items() if i not in self._stopped}

@@ -45,12 +45,8 @@ class SharedBatches:
         """One assessment a pair, in order, when they are there.
 
         The future raises what the scorer raised on these pairs alone, and RuntimeError where it
-        gave another number of assessments. A future that was cancelled before its turn is not
-        asked about.
-
-        Raises:
-            RuntimeError: this was closed.
-        """
+        gave another number of assessments. A future that was cancelled before its turn is not asked
+        about. Raises `RuntimeError` where this was closed."""
         asked = _Request(pairs, Future())
         with self._lock:
             self._waiting.append(asked)

@@ -10,13 +10,9 @@ _LONGEST_NAME = 255
 
 
 def document_of(document: str | Document | Path) -> Document:
-    """``document`` itself, the one in a file, or one of a text, which its digest names.
-
-    Raises:
-        TypeError: it is no text.
-        ValueError: it is the name of a file, or no Unicode.
-        UnreadableFile: the file gave no document.
-    """
+    """``document`` itself, the one in a file, or one of a text, which its digest names. Raises
+    `TypeError` where it is no text; `ValueError` where it is the name of a file, or no Unicode;
+    `UnreadableFile` where the file gave no document."""
     if isinstance(document, Document):
         return document
     if isinstance(document, Path):

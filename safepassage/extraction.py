@@ -56,10 +56,7 @@ def as_events(
 ) -> list[ExtractionEvent]:
     """``extractions`` as the events of the stream; repetitions fall out. ``fields`` are the
     schema's; without them their types represent one, unless their fields say which others it has.
-
-    Raises:
-        InvalidExtraction: one of them cannot be one, or one id represents two.
-    """
+    Raises `InvalidExtraction` where one of them cannot be one, or one id represents two."""
     events: dict[str, ExtractionEvent] = {}
     for number, extraction in enumerate(extractions, start=1):
         try:
@@ -75,12 +72,8 @@ def as_events(
 
 
 def as_event(extraction: Extraction, document: DocumentRef) -> ExtractionEvent:
-    """``extraction`` as an event of the stream.
-
-    Raises:
-        InvalidExtraction: its value has no JSON form.
-        pydantic.ValidationError: something else about it is wrong.
-    """
+    """``extraction`` as an event of the stream. Raises `InvalidExtraction` where its value has no
+    JSON form; `pydantic.ValidationError` where something else about it is wrong."""
     event = ExtractionEvent(
         id=extraction.id or "unnamed",
         doc_id=document.id,
@@ -96,11 +89,8 @@ def as_event(extraction: Extraction, document: DocumentRef) -> ExtractionEvent:
 
 
 def listed(given: Iterable[Extraction], of: str = "extractions") -> tuple[Extraction, ...]:
-    """``given`` as a tuple.
-
-    Raises:
-        TypeError: it is no iterable of `Extraction`; the message says what to give instead.
-    """
+    """``given`` as a tuple. Raises `TypeError` where it is no iterable of `Extraction`; the message
+    says what to give instead."""
     if given is None:
         raise TypeError(f"{of} is None; give a list, [] where nothing was found")
     if isinstance(given, Extraction):
@@ -121,11 +111,8 @@ def listed(given: Iterable[Extraction], of: str = "extractions") -> tuple[Extrac
 
 
 def json_of(value: Any) -> JsonValue:
-    """``value`` as pydantic writes it in JSON.
-
-    Raises:
-        InvalidExtraction: it is None, holds bytes, or is of a class that has no JSON form.
-    """
+    """``value`` as pydantic writes it in JSON. Raises `InvalidExtraction` where it is None, holds
+    bytes, or is of a class that has no JSON form."""
     if value is None:
         raise InvalidExtraction("the value is None; leave out what was not found")
     try:

@@ -54,11 +54,8 @@ class Facts:
     """The facts of ``output``: a pydantic model, a dataclass, a list of `Extraction` or of models,
     langextract's document, or what `outputs.filled` unwraps.
 
-    ``skip`` are the paths ("claim.number") of fields that come from elsewhere.
-
-    Raises:
-        TypeError: nothing of it can be checked, or a value in it has no quote.
-    """
+    ``skip`` are the paths ("claim.number") of fields that come from elsewhere. Raises `TypeError`
+    where nothing of it can be checked, or a value in it has no quote."""
 
     def __init__(self, output: Any, skip: Collection[str] = ()) -> None:
         self.output = filled(output)
@@ -81,12 +78,8 @@ class Facts:
         return Fact(fact.location, dataclasses.replace(found, field=said))
 
     def without(self, locations: Collection[Location]) -> Any:
-        """``output`` itself, or a copy in which what is at ``locations`` is None, or gone from
-        its list.
-
-        Raises:
-            ValueError: a field there cannot be None.
-        """
+        """``output`` itself, or a copy in which what is at ``locations`` is None, or gone from its
+        list. Raises `ValueError` where a field there cannot be None."""
         gone = frozenset(locations)
         if not gone:
             return self.output

@@ -12,11 +12,8 @@ OnFail = Literal["drop", "raise", "reask"]
 
 
 class ObjectCheck:
-    """One call of `Verifier.check`.
-
-    Raises:
-        TypeError: the object cannot be checked, or ``on_fail`` does not exist.
-    """
+    """One call of `Verifier.check`. Raises `TypeError` where the object cannot be checked, or
+    ``on_fail`` does not exist."""
 
     def __init__(self, output: Any, on_fail: OnFail, skip: Collection[str]) -> None:
         if on_fail not in get_args(OnFail):
@@ -28,11 +25,8 @@ class ObjectCheck:
 
     def settled(self, result: Result, ids: list[str]) -> Any:
         """The object, without the facts that ``result`` does not accept; ``ids`` are those of the
-        extractions, in order.
-
-        Raises:
-            Unsupported: something is not supported, and ``on_fail`` says so, or it cannot go.
-        """
+        extractions, in order. Raises `Unsupported` where something is not supported, and
+        ``on_fail`` says so, or it cannot go."""
         if len(result.accepted) == len(result.verdicts):
             return self.facts.output
         if self.on_fail == "raise":
@@ -42,11 +36,8 @@ class ObjectCheck:
         return self.dropped(result, ids)
 
     def dropped(self, result: Result, ids: list[str]) -> Any:
-        """The object without what ``result`` does not accept.
-
-        Raises:
-            Unsupported: a part of it can be neither None nor left out.
-        """
+        """The object without what ``result`` does not accept. Raises `Unsupported` where a part of
+        it can be neither None nor left out."""
         supported = {verdict.extraction_id for verdict in result.accepted}
         facts = zip(self.facts.facts, ids, strict=True)
         gone = [fact.location for fact, identity in facts if identity not in supported]

@@ -86,10 +86,7 @@ class Result:
 
     def html(self) -> str:
         """The document with every value marked by its verdict, as one file that needs no server;
-        see `safepassage.report`.
-
-        Raises:
-            ValueError: this result does not know its document.
+        see `safepassage.report`. Raises `ValueError` where this result does not know its document.
         """
         from .report import report  # noqa: PLC0415 - only who looks needs it
 

@@ -14,7 +14,7 @@ from .chat_completion import ChatCompletion
 from .claim import Claim, Part, Response, claim_id
 from .decision_rule import Assessment, judge, reject, undetermined, verdict_id
 from .document import Coordinates, Document, DocumentRef
-from .entity import Entity, entities_in
+from .entity import Entity
 from .erasure import Erasure, KeyNode, document_id
 from .extraction import (
     Extraction,

@@ -93,11 +93,8 @@ and what comes out has the names of files and topics."""
 
 
 def renamed(row: Any, names: Mapping[str, str]) -> Any:
-    """``row`` with the keys of ``names`` under their other names.
-
-    Raises:
-        ValueError: it has a field under both.
-    """
+    """``row`` with the keys of ``names`` under their other names. Raises `ValueError` where it has
+    a field under both."""
     if not isinstance(row, dict) or names.keys().isdisjoint(row):
         return row
     for given, wanted in names.items():

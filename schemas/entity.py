@@ -1,6 +1,5 @@
 """`Entity`: what users subclass to say what to extract (SafePassage paper, Figure 2)."""
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -48,23 +47,3 @@ class Entity(BaseModel):
         """The extracted value: the only payload field's value, or an object of all of them."""
         fields = self.model_dump(mode="json", exclude={"context"})
         return next(iter(fields.values())) if len(fields) == 1 else fields
-
-
-def entities_in(response: BaseModel) -> Iterator[Entity]:
-    """Every `Entity` inside ``response``, depth first, in field order."""
-    if isinstance(response, Entity):
-        yield response
-        return
-    for name in type(response).model_fields:
-        yield from _entities_in_value(getattr(response, name))
-
-
-def _entities_in_value(value: object) -> Iterator[Entity]:
-    if isinstance(value, BaseModel):
-        yield from entities_in(value)
-    elif isinstance(value, list | tuple):
-        for element in value:
-            yield from _entities_in_value(element)
-    elif isinstance(value, dict):
-        for element in value.values():
-            yield from _entities_in_value(element)

@@ -18,11 +18,8 @@ def text_digest(text: str) -> str:
 
 
 def strict_json(text: str | bytes) -> JsonValue:
-    """What ``text`` holds as JSON, which knows neither NaN nor infinity.
-
-    Raises:
-        ValueError, RecursionError: it is no JSON, or nested too deep.
-    """
+    """What ``text`` holds as JSON, which knows neither NaN nor infinity. Raises `ValueError` or
+    `RecursionError` where it is no JSON, or nested too deep."""
 
     def refuse(name: str) -> None:
         raise ValueError(name)
@@ -34,11 +31,8 @@ def strict_json(text: str | bytes) -> JsonValue:
 def canonical_json(value: JsonValue) -> str:
     """``value`` as JSON with sorted keys: equal values give equal text.
 
-    Not orjson, which refuses integers above 64 bits (a file number read as a number).
-
-    Raises:
-        ValueError: a number is NaN or infinite.
-    """
+    Not orjson, which refuses integers above 64 bits (a file number read as a number). Raises
+    `ValueError` where a number is NaN or infinite."""
     return json.dumps(
         value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )

@@ -53,11 +53,8 @@ def read_jsonl(
     """The rows of a JSON lines file in order; blank lines are skipped.
 
     Gzip is told by its first bytes and not by the name. At most one line of at most
-    ``max_line_bytes`` is held at a time. A broken gzip stream yields a last `BadLine`.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
+    ``max_line_bytes`` is held at a time. A broken gzip stream yields a last `BadLine`. Raises
+    `OSError` where the file cannot be opened."""
     path = Path(path)
     with path.open("rb") as raw:
         stream = _decompressed(raw)
@@ -72,11 +69,8 @@ def read_jsonl(
 
 
 def read_objects(path: Path | str) -> Iterator[dict[str, Any] | BadLine]:
-    """The rows of a file whose fields are not known beforehand, as `read_jsonl` gives them.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
+    """The rows of a file whose fields are not known beforehand, as `read_jsonl` gives them. Raises
+    `OSError` where the file cannot be opened."""
     for row in read_jsonl(path, _Object):
         yield row if isinstance(row, BadLine) else row.root
 

@@ -20,11 +20,8 @@ class KeysFileError(ValueError):
 
 
 def read_keys(path: Path) -> list[bytes]:
-    """The keys of the file ``path``, at least one.
-
-    Raises:
-        KeysFileError: it cannot be read, others may read it, or a line is no key.
-    """
+    """The keys of the file ``path``, at least one. Raises `KeysFileError` where it cannot be read,
+    others may read it, or a line is no key."""
     try:
         lines = path.read_text(encoding="ascii", errors="replace").split()
         if stat.S_IMODE(path.stat().st_mode) & 0o077:

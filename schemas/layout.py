@@ -67,12 +67,9 @@ class Region(NamedTuple):
 
 
 class Layout(Contract):
-    """The pages of a document and the regions of its text, in the order of the text.
-
-    Raises:
-        pydantic.ValidationError: regions overlap in the text or are out of its order, a region is
-            empty, turned inside out, or on no page.
-    """
+    """The pages of a document and the regions of its text, in the order of the text. Raises
+    `pydantic.ValidationError` where regions overlap in the text or are out of its order, a region
+    is empty, turned inside out, or on no page."""
 
     pages: tuple[PageSize, ...] = Field(max_length=MAX_PAGES)
     regions: tuple[Region, ...] = Field(max_length=MAX_REGIONS, repr=False)

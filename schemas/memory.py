@@ -81,11 +81,8 @@ class MemoryEntry(Contract):
 class MemorySnapshot(Event):
     """Topic ``memories`` (compacted by ``name``): what a scorer remembers of decisions. It is what
     ``base`` held, without ``removed`` (ids of entries) and with ``added``. ``scorer`` is the
-    revision of the scorer that remembers.
-
-    Raises:
-        pydantic.ValidationError: it is not what its name says.
-    """
+    revision of the scorer that remembers. Raises `pydantic.ValidationError` where it is not what
+    its name says."""
 
     name: str = Field(min_length=NAME_DIGITS, max_length=NAME_DIGITS)
     scorer: str = Field(min_length=1, max_length=200)

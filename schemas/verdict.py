@@ -70,11 +70,9 @@ class Conflict(Contract):
 class Verdict(Event):
     """Topics ``accepted``, ``quarantine`` and ``shadow``: what was decided of an extraction.
 
-    No `Verdict` with decision "accepted" can be built without its evidence (promise P2): a
-    found alignment and a finite score at or above its threshold, or a named reviewer.
-
-    Raises:
-        pydantic.ValidationError: an accepted verdict lacks evidence, or another lacks a reason.
+    No `Verdict` with decision "accepted" can be built without its evidence (promise P2): a found
+    alignment and a finite score at or above its threshold, or a named reviewer. Raises
+    `pydantic.ValidationError` where an accepted verdict lacks evidence, or another lacks a reason.
     """
 
     id: EventId

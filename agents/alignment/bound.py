@@ -50,11 +50,8 @@ class Bound:
         self._mask_bytes = 0
 
     def below(self, context: Codes, threshold: float, deadline: float | None) -> float | None:
-        """An upper bound on D that is below ``threshold``, or None where none was proven.
-
-        Raises:
-            AlignmentTimeoutError: the deadline (of `time.monotonic`) passed.
-        """
+        """An upper bound on D that is below ``threshold``, or None where none was proven. Raises
+        `AlignmentTimeoutError` where the deadline (of `time.monotonic`) passed."""
         bounds: list[float] = [0.0]
         for start, end in self._blocks(len(context)):
             bound = self._bound(start, end, context.tolist(), threshold, deadline)

@@ -83,11 +83,8 @@ class NormalisedText:
 
 
 def normalise(text: str) -> NormalisedText:
-    """Normalise ``text`` of any content and length, in time and memory linear in its length.
-
-    Raises:
-        ExpansionError: it would grow to more than four times its length.
-    """
+    """Normalise ``text`` of any content and length, in time and memory linear in its length. Raises
+    `ExpansionError` where it would grow to more than four times its length."""
     pieces = [_folded(text[start:end], start) for start, end in _chunks(text)]
     if len(pieces) == 1:
         return _collapse(*pieces[0])

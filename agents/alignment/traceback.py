@@ -36,12 +36,8 @@ def trace_back(
 ) -> LocalAlignment:
     """Biopython's first alignment of ``document`` and ``context``, given where it ends.
 
-    Nothing behind the end matters, and of the document nothing before the reach of an alignment
-    of that score.
-
-    Raises:
-        AlignmentTimeoutError: the deadline (of `time.monotonic`) passed.
-    """
+    Nothing behind the end matters, and of the document nothing before the reach of an alignment of
+    that score. Raises `AlignmentTimeoutError` where the deadline (of `time.monotonic`) passed."""
     first = max(0, end.document - longest_alignment(end.context, end.score))
     window, prefix = document[first : end.document], context[: end.context]
     found = biopython_first(window, prefix) if len(window) <= BIOPYTHON_WIDTH else None

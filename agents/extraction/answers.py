@@ -7,7 +7,7 @@ entities for those who only name entity types.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
@@ -66,59 +66,6 @@ class Answer:
 
     findings: tuple[Finding, ...]
     skipped: Counter[str] = field(default_factory=Counter)
-
-
-class ExtractionSchema(Protocol):
-    """The form of an answer. ``strict`` says whether an endpoint can enforce ``json_schema``."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def json_schema(self) -> Mapping[str, Any]: ...
-
-    @property
-    def strict(self) -> bool: ...
-
-    @property
-    def examples(self) -> Sequence[Example]:
-        """What the LLM is shown before the document."""
-        ...
-
-    def read(self, answer: JsonValue) -> Answer:
-        """The entities of a decoded answer.
-
-        Raises:
-            SchemaMismatch: the answer has another shape.
-        """
-        ...
-
-    def unfilled(self, findings: Sequence[Finding]) -> tuple[str, ...]:
-        """The required fields that ``findings``, all of a document, leave empty."""
-        ...
-
-
-def schema_digest(schema: ExtractionSchema) -> str:
-    """Tells two schemas apart on an `ExtractorTrail`."""
-    return stable_id("schema", schema.name, canonical_json(dict(schema.json_schema)))
-
-
-def read_answer(schema: ExtractionSchema, content: str) -> Answer:
-    """The entities in the text that the LLM answered.
-
-    Raises:
-        Malformed: it is not JSON. NaN and infinity are not JSON either.
-        SchemaMismatch: it is JSON of another shape.
-        TooLarge: it has more than `MAX_FINDINGS` entities.
-    """
-    try:
-        answer = strict_json(content)
-    except (ValueError, RecursionError) as error:
-        raise Malformed(f"the answer is not JSON ({type(error).__name__})") from None
-    read = schema.read(answer)
-    if len(read.findings) > MAX_FINDINGS:
-        raise TooLarge(f"the answer has more than {MAX_FINDINGS} entities")
-    return read
 
 
 class _Required:
@@ -236,6 +183,34 @@ class UserSchema(_Required):
         if key not in self._fields:
             self._fields[key] = schema_field(entity, place, other_fields(self.places, entity))
         return self._fields[key]
+
+
+ExtractionSchema = GenericSchema | UserSchema
+"""The form of an answer. ``strict`` says whether an endpoint can enforce ``json_schema``, and
+``examples`` are what the LLM is shown before the document."""
+
+
+def schema_digest(schema: ExtractionSchema) -> str:
+    """Tells two schemas apart on an `ExtractorTrail`."""
+    return stable_id("schema", schema.name, canonical_json(dict(schema.json_schema)))
+
+
+def read_answer(schema: ExtractionSchema, content: str) -> Answer:
+    """The entities in the text that the LLM answered.
+
+    Raises:
+        Malformed: it is not JSON. NaN and infinity are not JSON either.
+        SchemaMismatch: it is JSON of another shape.
+        TooLarge: it has more than `MAX_FINDINGS` entities.
+    """
+    try:
+        answer = strict_json(content)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"the answer is not JSON ({type(error).__name__})") from None
+    read = schema.read(answer)
+    if len(read.findings) > MAX_FINDINGS:
+        raise TooLarge(f"the answer has more than {MAX_FINDINGS} entities")
+    return read
 
 
 class _GenericEntity(BaseModel):

@@ -120,11 +120,8 @@ class ExtractionCache:
 
 
 async def answers_about(redis: redis.asyncio.Redis, digests: Collection[str]) -> list[bytes]:
-    """The keys of the answers about texts of these digests. Every answer is looked into.
-
-    Raises:
-        redis.RedisError, OSError: Redis does not answer.
-    """
+    """The keys of the answers about texts of these digests. Every answer is looked into. Raises
+    `redis.RedisError` or `OSError`: Redis does not answer."""
     found = []
     async for name in redis.scan_iter(match=f"{PREFIX}*", count=500):
         stored = await redis.get(name)

@@ -32,12 +32,9 @@ class Chunk:
 def split_document(text: str, size: int, overlap: int) -> Iterator[Chunk]:
     """Parts of at most ``size`` characters that cover ``text``.
 
-    Neighbours share at least ``overlap`` characters, so that a quote of up to that length is
-    whole in one of them. Parts end at a paragraph, line, sentence or word where there is one.
-
-    Raises:
-        ValueError: ``overlap`` is over two fifths of ``size``: parts would hardly advance.
-    """
+    Neighbours share at least ``overlap`` characters, so that a quote of up to that length is whole
+    in one of them. Parts end at a paragraph, line, sentence or word where there is one. Raises
+    `ValueError` where ``overlap`` is over two fifths of ``size``: parts would hardly advance."""
     if not 0 <= overlap * 2.5 <= size:
         raise ValueError("the overlap of two parts may be at most two fifths of a part")
     start = 0

@@ -43,11 +43,8 @@ class InvalidExamples(ValueError):
 
 
 def examples_in(said: object) -> tuple[Example, ...]:
-    """The examples of ``[{"document": …, "answer": …}, …]``.
-
-    Raises:
-        InvalidExamples: it has another form, or is too much.
-    """
+    """The examples of ``[{"document": …, "answer": …}, …]``. Raises `InvalidExamples` where it has
+    another form, or is too much."""
     try:
         found = _EXAMPLES.validate_python(said)
     except ValidationError as error:

@@ -67,11 +67,8 @@ class CompletionCaller:
         self.limit = AdaptiveLimit(max_concurrency, overload=LLMUnavailable)
 
     async def complete(self, text: str, then: Sequence[Message] = ()) -> Completion:
-        """The LLM's answer on ``text``, or to what comes ``then`` in that conversation.
-
-        Raises:
-            LLMError: as drawn in `safepassage.llm_calls.errors`.
-        """
+        """The LLM's answer on ``text``, or to what comes ``then`` in that conversation. Raises
+        `LLMError` as drawn in `safepassage.llm_calls.errors`."""
         asked = messages(text, self._schema.json_schema, self._schema.examples)
         conversation = [*asked, *then]
         question = Question(conversation, self._schema_format())
@@ -226,11 +223,7 @@ class Extractor:
     ) -> Extracted:
         """Everything the LLM found in ``document``, each finding once, in reading order. ``anew``
         asks again where the same text was answered before; the same record delivered again gets
-        that answer.
-
-        Raises:
-            LLMError: as drawn in `safepassage.llm_calls.errors`.
-        """
+        that answer. Raises `LLMError` as drawn in `safepassage.llm_calls.errors`."""
         if len(document.text) > self._max_characters:
             raise DocumentTooLong(f"more than {self._max_characters} characters")
         answered, spent = await self._answered(document.text, ref, anew)

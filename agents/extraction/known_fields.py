@@ -51,11 +51,8 @@ class KnownFields:
 
 
 def known_fields(given: SchemaLike) -> KnownFields | None:
-    """The fields of a schema as `schema_of` takes it; None where it names no entity type.
-
-    Raises:
-        SchemaError: it is no schema.
-    """
+    """The fields of a schema as `schema_of` takes it; None where it names no entity type. Raises
+    `SchemaError` where it is no schema."""
     if isinstance(given, str) and not given.endswith(".json"):
         given = imported_class(given)
     if isinstance(given, type) and issubclass(given, BaseModel):
@@ -67,11 +64,7 @@ def known_fields(given: SchemaLike) -> KnownFields | None:
 
 def configured_fields(spec: str | None, entity_types: Sequence[str] = ()) -> KnownFields | None:
     """The fields of the schema that ``SAFEPASSAGE_SCHEMA`` or ``SAFEPASSAGE_ENTITY_TYPES`` names;
-    None where neither is set.
-
-    Raises:
-        SchemaError: it is no schema, or both are set.
-    """
+    None where neither is set. Raises `SchemaError` where it is no schema, or both are set."""
     if spec and not entity_types:
         return known_fields(spec)
     schema = load_schema(spec, entity_types)

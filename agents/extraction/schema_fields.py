@@ -55,7 +55,7 @@ class EntityPlace:
 def placed_entities(
     response: BaseModel, place: EntityPlace | None = None
 ) -> Iterator[tuple[Entity, EntityPlace]]:
-    """Every `Entity` inside ``response`` with its place, in the order of `entities_in`."""
+    """Every `Entity` inside ``response`` with its place, depth first, in field order."""
     place = place or EntityPlace()
     if isinstance(response, Entity):
         yield response, place

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
@@ -12,6 +12,7 @@ from safepassage.schemas.base import EntityType
 
 from .answers import ExtractionSchema, GenericSchema, UserSchema
 from .examples import InvalidExamples, examples_in, verify_examples
+from .schema_fields import entity_places
 from .user_modules import imported_module
 
 # Endpoints do not enforce a schema that has one of these, or one that allows anything at all.
@@ -30,15 +31,12 @@ class SchemaError(ValueError):
 def load_schema(spec: str | None, entity_types: Sequence[str] = ()) -> ExtractionSchema:
     """The schema that ``spec`` names, or a generic one of ``entity_types``.
 
-    ``spec`` names a JSON file of entity types, each with its description or with a
-    `SchemaField`: ``{"Dose": "the daily dose", "Sex": {"allowed": ["f", "m"], "single": true}}``.
-    Or it is ``module:Class`` (see `imported_module` for where it is looked for), where the class
-    is a pydantic model that holds `Entity` subclasses, or is one itself. Without ``spec``
-    the answer is a flat list of entities, of any type where none is given.
-
-    Raises:
-        SchemaError: there is no such class, or it holds nothing to extract.
-    """
+    ``spec`` names a JSON file of entity types, each with its description or with a `SchemaField`:
+    ``{"Dose": "the daily dose", "Sex": {"allowed": ["f", "m"], "single": true}}``. Or it is
+    ``module:Class`` (see `imported_module` for where it is looked for), where the class is a
+    pydantic model that holds `Entity` subclasses, or is one itself. Without ``spec`` the answer is
+    a flat list of entities, of any type where none is given. Raises `SchemaError` where there is no
+    such class, or it holds nothing to extract."""
     if spec:
         if entity_types:
             raise SchemaError("give either a schema class or entity types, not both")
@@ -49,12 +47,8 @@ def load_schema(spec: str | None, entity_types: Sequence[str] = ()) -> Extractio
 
 
 def user_schema(model: type[BaseModel]) -> UserSchema:
-    """The schema of a user's pydantic model.
-
-    Raises:
-        SchemaError: it holds no `Entity`, an `Entity` without payload, fields that have no
-            JSON schema, or examples that are wrong.
-    """
+    """The schema of a user's pydantic model. Raises `SchemaError` where it holds no `Entity`, an
+    `Entity` without payload, fields that have no JSON schema, or examples that are wrong."""
     said = None if issubclass(model, Entity) else model.model_config.get("json_schema_extra")
     model = entity_model(model)
     try:
@@ -67,17 +61,14 @@ def user_schema(model: type[BaseModel]) -> UserSchema:
 
 
 def entity_model(model: type[BaseModel]) -> type[BaseModel]:
-    """``model``, or a list of it where it is an `Entity`.
-
-    Raises:
-        SchemaError: it holds no `Entity`, an `Entity` without payload, or fields that are no types.
-    """
+    """``model``, or a list of it where it is an `Entity`. Raises `SchemaError` where it holds no
+    `Entity`, an `Entity` without payload, or fields that are no types."""
     if model is BaseModel:
         raise SchemaError("BaseModel itself says nothing to extract; give a model of your own")
     if issubclass(model, Entity):
         model = create_model(model.__name__, entities=(list[model], ...))  # type: ignore[valid-type]
     try:
-        entities = set(_entity_classes(model, seen=set()))
+        entities = {entity for entity, _ in entity_places(model)}
     except (PydanticUserError, NameError) as error:
         raise _without_json_schema(model, error) from error
     if not entities:
@@ -94,12 +85,9 @@ def _without_json_schema(model: type[BaseModel], error: Exception) -> SchemaErro
 
 
 def with_examples(schema: Schema, said: object) -> Schema:
-    """``schema`` with further examples: ``[{"document": …, "answer": …}, …]``.
-
-    Raises:
-        SchemaError: they have another form, are too much, break the schema, or quote what is not
-            in their document.
-    """
+    """``schema`` with further examples: ``[{"document": …, "answer": …}, …]``. Raises `SchemaError`
+    where they have another form, are too much, break the schema, or quote what is not in their
+    document."""
     try:
         schema.examples = (*schema.examples, *examples_in(said))
         verify_examples(schema, schema.examples)
@@ -110,11 +98,8 @@ def with_examples(schema: Schema, said: object) -> Schema:
 
 def schema_of(given: SchemaLike) -> ExtractionSchema:
     """The schema of a pydantic model, of entity types, of a mapping from entity types to what each
-    is (a description or a `SchemaField`), or what `load_schema` reads.
-
-    Raises:
-        SchemaError: it is no schema.
-    """
+    is (a description or a `SchemaField`), or what `load_schema` reads. Raises `SchemaError` where
+    it is no schema."""
     if isinstance(given, str):
         return load_schema(given)
     if isinstance(given, type) and issubclass(given, BaseModel):
@@ -178,20 +163,6 @@ def _fields_of(said: Mapping[str, str | SchemaField]) -> dict[str, SchemaField]:
 
 
 _DESCRIBED: TypeAdapter[dict[str, str | SchemaField]] = TypeAdapter(dict[str, str | SchemaField])
-
-
-def _entity_classes(annotation: Any, *, seen: set[Any]) -> Iterator[type[Entity]]:
-    """Every `Entity` class that a value of this annotation can hold."""
-    for part in get_args(annotation):
-        yield from _entity_classes(part, seen=seen)
-    if not isinstance(annotation, type) or annotation in seen:
-        return
-    seen.add(annotation)
-    if issubclass(annotation, Entity):
-        yield annotation
-    elif issubclass(annotation, BaseModel):
-        for field in annotation.model_fields.values():
-            yield from _entity_classes(field.annotation, seen=seen)
 
 
 def _json_schema(model: type[BaseModel]) -> tuple[dict[str, Any], bool]:

@@ -15,11 +15,7 @@ def imported_module(name: str) -> ModuleType:
     """The user's module ``name``: from the working directory, else from Python's path.
 
     A file of the user wins over a module of this program, or of a library that it has already
-    imported, that has the same name.
-
-    Raises:
-        Exception: the kind that the import or the module itself raises.
-    """
+    imported, that has the same name. Raises what the import or the module itself raises."""
     here = str(Path.cwd())
     if here not in sys.path:  # an installed command does not look there
         sys.path.append(here)

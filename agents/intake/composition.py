@@ -94,11 +94,7 @@ class Composition:
 
 
 def compose(pages: Iterable[Page], limits: Limits) -> Composition:
-    """All of ``pages``.
-
-    Raises:
-        Refused: their text is longer than ``limits`` allow.
-    """
+    """All of ``pages``. Raises `Refused`: their text is longer than ``limits`` allow."""
     composition = Composition(limits)
     for page in pages:
         composition.add(page)

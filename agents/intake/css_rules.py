@@ -59,11 +59,8 @@ class Rule(NamedTuple):
 
 
 def rules_of(sheets: Iterable[tuple[str, str]]) -> list[Rule]:
-    """The rules of style sheets, each with its media query, in the order of the page.
-
-    Raises:
-        Refused: there are too many.
-    """
+    """The rules of style sheets, each with its media query, in the order of the page. Raises
+    `Refused` where there are too many."""
     css = extra_module("tinycss2", "files")
     rules: list[Rule] = []
     for text, media in sheets:

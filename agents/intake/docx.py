@@ -25,11 +25,8 @@ _SKIPPED = {"del", "moveFrom", "delText", "instrText", "footnoteReference", "com
 
 
 def read_docx(raw: bytes, limits: Limits) -> tuple[str, Omitted]:
-    """The text, and what Word hides of it.
-
-    Raises:
-        Refused: encrypted, damaged, or larger unpacked than ``limits`` allow.
-    """
+    """The text, and what Word hides of it. Raises `Refused`: encrypted, damaged, or larger unpacked
+    than ``limits`` allow."""
     if raw.startswith(_ENCRYPTED):
         raise Refused("is encrypted, or in the format of Word before 2007")
     docx = extra_module("docx", "files")

@@ -65,11 +65,8 @@ def kind_of(name: str, raw: bytes) -> Kind:
 
 def beginning(path: Path, most: int) -> bytes:
     """What `kind_of` and `media_type` have to see of a file: its first few thousand bytes; up to
-    ``most`` bytes where these leave the kind open (archives, JSON).
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    ``most`` bytes where these leave the kind open (archives, JSON). Raises `OSError` where the file
+    cannot be read."""
     with path.open("rb") as opened:
         head = opened.read(_HEAD)
         if head.startswith(_ZIP) or path.suffix.lower() == ".json":

@@ -29,11 +29,8 @@ _BLANKS = re.compile(r"[ \t\n\r\f]+")
 
 
 def read_html(raw: bytes, limits: Limits) -> tuple[str, Omitted]:
-    """The text, and how much of it the page's own markup and styles hide.
-
-    Raises:
-        Refused: the page nests its elements without end.
-    """
+    """The text, and how much of it the page's own markup and styles hide. Raises `Refused` where
+    the page nests its elements without end."""
     parser = extra_module("selectolax.lexbor", "files")
     if len(raw) > limits.unpacked_bytes:
         raise Refused(f"has {len(raw)} bytes")

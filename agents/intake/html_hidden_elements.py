@@ -33,11 +33,7 @@ class _Weighed(NamedTuple):
 def remove_unseen(tree: Any, rules: Sequence[Rule]) -> int:
     """Remove the elements and texts of a page that nobody sees; returns how many characters other
     than blanks they have. Where it is not sure that a rule applies, what is hidden either with or
-    without it is removed.
-
-    Raises:
-        Refused: the page nests its elements without end.
-    """
+    without it is removed. Raises `Refused` where the page nests its elements without end."""
     sure = [rule for rule in rules if rule.sure]
     removed = _Page(tree, sure).remove()
     return removed if len(sure) == len(rules) else removed + _Page(tree, rules).remove()

@@ -24,11 +24,8 @@ _READ_SIDE = 2_000  # pixels; the recogniser works on no more
 
 
 def read_image(raw: bytes, limits: Limits, reader: Reader) -> Iterator[Page]:
-    """The frames, one at a time. Their layout is in pixels of the image as it is shown.
-
-    Raises:
-        Refused: damaged, cut short, too large, too many frames, or OCR is off or not installed.
-    """
+    """The frames, one at a time. Their layout is in pixels of the image as it is shown. Raises
+    `Refused`: damaged, cut short, too large, too many frames, or OCR is off or not installed."""
     with opened(raw, limits) as image:
         for number in range(_frames(image, limits)):
             pixels = frame(image, number)
@@ -39,11 +36,8 @@ def read_image(raw: bytes, limits: Limits, reader: Reader) -> Iterator[Page]:
 
 @contextmanager
 def opened(raw: bytes, limits: Limits) -> Iterator[Any]:
-    """The image as Pillow has it; what fails inside because of the file is refused.
-
-    Raises:
-        Refused: see `read_image`.
-    """
+    """The image as Pillow has it; what fails inside because of the file is refused. Raises
+    `Refused`, see `read_image`."""
     pillow = extra_module("PIL.Image", "files")
     pillow.MAX_IMAGE_PIXELS = limits.page_pixels
     with warnings.catch_warnings():

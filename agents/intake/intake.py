@@ -51,11 +51,8 @@ class Intake(AbstractContextManager["Intake"]):
         return failed(answer[1:].decode("utf-8", "replace"))
 
     def picture(self, raw: bytes, part: tuple[int, ...], page: int) -> bytes:
-        """Page ``page`` (from 0) of a file, or of its attachment ``part``, as PNG.
-
-        Raises:
-            Refused: it has no such page, or cannot be drawn.
-        """
+        """Page ``page`` (from 0) of a file, or of its attachment ``part``, as PNG. Raises `Refused`
+        where it has no such page, or cannot be drawn."""
         request = Request(name="", size=len(raw), limits=self.limits, page=page, part=part)
         answer = self._ask(request, raw)
         if answer[:1] != PICTURE:
@@ -133,12 +130,8 @@ def _write(process: subprocess.Popen[bytes], content: bytes, deadline: float) ->
 
 
 def _read(process: subprocess.Popen[bytes], deadline: float) -> bytes:
-    """One answer.
-
-    Raises:
-        TimeoutError: it did not come in time.
-        ValueError: the process ended, or does not keep to the form.
-    """
+    """One answer. Raises `TimeoutError` where it did not come in time; `ValueError` where the
+    process ended, or does not keep to the form."""
     pipe = _descriptor(process.stdout)
     buffer = bytearray()
     wanted = -1

@@ -45,11 +45,8 @@ def ocr_is_installed() -> bool:
 
 
 def extra_module(name: str, extra: str) -> Any:
-    """The module ``name``, which ``safepassage[extra]`` brings.
-
-    Raises:
-        MissingExtra: it is not installed.
-    """
+    """The module ``name``, which ``safepassage[extra]`` brings. Raises `MissingExtra` where it is
+    not installed."""
     try:
         return import_module(name)
     except ImportError as error:

@@ -36,11 +36,8 @@ class Mail:
 
 
 def read_mail(raw: bytes, limits: Limits) -> Mail:
-    """The e-mail, with the body that a mail program shows: of two versions the HTML.
-
-    Raises:
-        Refused: it has no heads, more parts than ``limits`` allow, or is damaged.
-    """
+    """The e-mail, with the body that a mail program shows: of two versions the HTML. Raises
+    `Refused` where it has no heads, more parts than ``limits`` allow, or is damaged."""
     message = _parsed(raw)
     omitted = Omitted()
     attachments = tuple(_attachments(message, limits))
@@ -56,11 +53,8 @@ def read_mail(raw: bytes, limits: Limits) -> Mail:
 
 
 def attachment(raw: bytes, part: tuple[int, ...], limits: Limits) -> tuple[str, bytes]:
-    """Name and content of the attachment that the numbers ``part`` lead to.
-
-    Raises:
-        Refused: it is missing, or it lies deeper than ``limits`` allow.
-    """
+    """Name and content of the attachment that the numbers ``part`` lead to. Raises `Refused` where
+    it is missing, or it lies deeper than ``limits`` allow."""
     name = ""
     if len(part) > limits.depth:
         raise Refused("is nested too deep")

@@ -41,10 +41,7 @@ class Reader:
 
     def read(self, pixels: Pixels, size: PageSize, name: str) -> Group:
         """The words in ``pixels``, RGB of shape (height, width, 3), which show a page of ``size``.
-
-        Raises:
-            Refused: OCR is off, not installed, or was needed too often.
-        """
+        Raises `Refused` where OCR is off, not installed, or was needed too often."""
         if self.use == "never":
             raise Refused(f"{name} is a picture of text, and SAFEPASSAGE_OCR is `never`")
         self._pages += 1

@@ -17,11 +17,8 @@ _MAX_LENGTH = 1_000_000
 
 def read_hocr(raw: bytes, limits: Limits) -> Iterator[Page]:
     """The pages of an hOCR file: ``ocr_page`` and ``ocrx_word`` elements, whose ``title`` says
-    ``bbox`` in pixels and ``x_wconf`` in percent.
-
-    Raises:
-        Refused: it names no pages, more than ``limits`` allow, or a page without a box.
-    """
+    ``bbox`` in pixels and ``x_wconf`` in percent. Raises `Refused` where it names no pages, more
+    than ``limits`` allow, or a page without a box."""
     parser = extra_module("selectolax.lexbor", "files")
     pages = parser.LexborHTMLParser(raw.decode("utf-8", "replace")).css(".ocr_page")
     _check(len(pages), limits)
@@ -38,12 +35,9 @@ def read_hocr(raw: bytes, limits: Limits) -> Iterator[Page]:
 
 
 def read_alto(raw: bytes, limits: Limits) -> Iterator[Page]:
-    """The pages of an ALTO file (versions 2 to 4): ``String`` elements with ``CONTENT``, their
-    box in the file's ``MeasurementUnit``, and ``WC`` in [0, 1].
-
-    Raises:
-        Refused: it is no XML, names no pages, or more than ``limits`` allow.
-    """
+    """The pages of an ALTO file (versions 2 to 4): ``String`` elements with ``CONTENT``, their box
+    in the file's ``MeasurementUnit``, and ``WC`` in [0, 1]. Raises `Refused` where it is no XML,
+    names no pages, or more than ``limits`` allow."""
     etree = extra_module("lxml.etree", "files")
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False

@@ -19,11 +19,8 @@ _TEXTRACT_SIZE = PageSize(850, 1100)
 
 def read_textract(raw: bytes, limits: Limits) -> Iterator[Page]:
     """The pages of a response of DetectDocumentText or AnalyzeDocument (``Blocks`` of type WORD,
-    with ``Geometry.BoundingBox`` in shares of the page and ``Confidence`` in percent).
-
-    Raises:
-        Refused: it is no such response, or has more pages than ``limits`` allow.
-    """
+    with ``Geometry.BoundingBox`` in shares of the page and ``Confidence`` in percent). Raises
+    `Refused` where it is no such response, or has more pages than ``limits`` allow."""
     found = _loaded(raw)
     pages: dict[int, list[Word]] = defaultdict(list)
     last = 0
@@ -38,10 +35,7 @@ def read_textract(raw: bytes, limits: Limits) -> Iterator[Page]:
 def read_azure(raw: bytes, limits: Limits) -> Iterator[Page]:
     """The pages of an analysis by the read or layout model (``pages[].words[]`` with ``content``,
     ``polygon`` in the page's unit and ``confidence`` in [0, 1]), bare or in ``analyzeResult``.
-
-    Raises:
-        Refused: it is no such analysis, or has more pages than ``limits`` allow.
-    """
+    Raises `Refused` where it is no such analysis, or has more pages than ``limits`` allow."""
     found = _loaded(raw)
     result = found.get("analyzeResult", found)
     pages: dict[int, list[Word]] = {}

@@ -23,11 +23,8 @@ _MAX_NESTING = 10
 
 
 def read_pdf(raw: bytes, limits: Limits, reader: Reader) -> Iterator[Page]:
-    """The pages, one at a time.
-
-    Raises:
-        Refused: see `opened`; or a page is a scan that nothing can read.
-    """
+    """The pages, one at a time. Raises `Refused`, see `opened`; or a page is a scan that nothing
+    can read."""
     with opened(raw, limits) as document:
         fonts = FontCheck()
         for number in range(len(document)):

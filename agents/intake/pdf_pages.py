@@ -17,11 +17,8 @@ _MAX_SIDE = 14_400.0  # points; PDF's own bound on a page
 
 @contextmanager
 def opened(raw: bytes, limits: Limits) -> Iterator[Any]:
-    """The document as pypdfium2 has it, with its forms drawn.
-
-    Raises:
-        Refused: encrypted, cut short, damaged, too many pages, or a form that only XFA draws.
-    """
+    """The document as pypdfium2 has it, with its forms drawn. Raises `Refused`: encrypted, cut
+    short, damaged, too many pages, or a form that only XFA draws."""
     pdfium = extra_module("pypdfium2", "files")
     if b"%%EOF" not in raw[-_TAIL_BYTES:]:
         raise Refused("is cut short: the PDF has no end")
@@ -46,10 +43,7 @@ def opened(raw: bytes, limits: Limits) -> Iterator[Any]:
 @contextmanager
 def page_of(document: Any, number: int) -> Iterator[Any]:
     """Page ``number`` (from 0) with annotations and forms made part of it, as they are shown.
-
-    Raises:
-        Refused: the page is damaged, or of no size.
-    """
+    Raises `Refused` where the page is damaged, or of no size."""
     pdfium = extra_module("pypdfium2", "files")
     try:
         page = document[number]

@@ -15,11 +15,8 @@ _PIXELS = 6_000_000
 
 
 def picture(raw: bytes, part: tuple[int, ...], page: int, limits: Limits) -> bytes:
-    """Page ``page`` (from 0) of a file, or of its attachment ``part``, as PNG.
-
-    Raises:
-        Refused: there is no such page, or the file has none or cannot be read.
-    """
+    """Page ``page`` (from 0) of a file, or of its attachment ``part``, as PNG. Raises `Refused`
+    where there is no such page, or the file has none or cannot be read."""
     name = ""
     if part:
         name, raw = mail.attachment(raw, part, limits)

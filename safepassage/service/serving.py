@@ -15,10 +15,8 @@ BACKLOG = 512
 
 def check_entrance(host: str, token: str | None) -> None:
     """Anyone who can reach the service must be known, unless all of them are on this machine.
-
-    Raises:
-        ValueError: there is no token and others can reach it, or the token is a short one.
-    """
+    Raises `ValueError` where there is no token and others can reach it, or the token is a short
+    one."""
     if token is None:
         if not _is_loopback(host):
             raise ValueError(
@@ -29,11 +27,8 @@ def check_entrance(host: str, token: str | None) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes a free one.
-
-    Raises:
-        OSError: the address cannot be bound.
-    """
+    """A listening socket; port 0 takes a free one. Raises `OSError` where the address cannot be
+    bound."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family, backlog=BACKLOG)
 

@@ -47,7 +47,6 @@ from safepassage.schemas import (
     Verdict,
     canonical_json,
     claim_id,
-    entities_in,
     entity_type_name,
     extraction_id,
     hypothesis,
@@ -338,19 +337,6 @@ class TestEntity:
 
     def test_the_type_is_the_title_of_the_json_schema_where_endpoints_see_it(self):
         assert Party.model_json_schema()["title"] == "Party To The Case"
-
-    def test_entities_are_found_at_every_depth_in_field_order(self):
-        def party(name: str) -> Party:
-            return Party(context=name, first_name=name, last_name="Roe")
-
-        first, second = (DecisionDate(context=c, date=Day(yyyy=2012)) for c in "ab")
-        case = Case(
-            hearing=Hearing(dates=[first, second], chair=party("c")),
-            parties={"x": party("d")},
-            pair=(party("e"),),
-        )
-        assert [entity.context for entity in entities_in(case)] == [*"abcde"]
-        assert list(entities_in(first)) == [first]
 
 
 class TestVerdict:

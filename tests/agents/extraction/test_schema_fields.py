@@ -14,7 +14,7 @@ from safepassage.agents.extraction.cache import CachedAnswer, CacheKey
 from safepassage.agents.extraction.chunking import Chunk, merge
 from safepassage.agents.extraction.schema_fields import entity_places, placed_entities, schema_field
 from safepassage.agents.extraction.schema_loading import SchemaError, load_schema, user_schema
-from safepassage.schemas import Entity, SchemaField, Usage, entities_in
+from safepassage.schemas import Entity, SchemaField, Usage
 
 
 class Colour(Enum):
@@ -98,9 +98,22 @@ def test_one_type_at_two_places_gives_two_facts():
     assert all(finding.place == "" for finding in FINDINGS if finding.entity_type != "Party")
 
 
-def test_entities_come_in_the_order_in_which_they_always_came():
-    response = Record.model_validate(ANSWER)
-    assert [entity for entity, _ in placed_entities(response)] == list(entities_in(response))
+def test_entities_are_found_at_every_depth_in_field_order():
+    class Case(BaseModel):
+        dates: list[Dose]
+        inner: Inner
+        parties: dict[str, Dose]
+        pair: tuple[Dose, ...]
+
+    class Inner(BaseModel):
+        dose: Dose | None
+
+    a, b, c, d = (Dose.model_construct(context=name) for name in "abcd")
+    case = Case.model_construct(
+        dates=[a], inner=Inner.model_construct(dose=b), parties={"x": c}, pair=(d,)
+    )
+    assert [entity.context for entity, _ in placed_entities(case)] == [*"abcd"]
+    assert [entity for entity, _ in placed_entities(a)] == [a]
 
 
 def test_a_model_that_holds_itself_is_entered_once():
