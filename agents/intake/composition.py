@@ -69,7 +69,7 @@ class Composition:
         for at, cell in enumerate(line.cells):
             if at:
                 self._write(CELL_BREAK)
-            for position, word in enumerate(cell.words):
+            for position, word in enumerate(cell):
                 if position:
                     self._write(" ")
                 self._add_word(back[id(word)], page)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from rapidfuzz.distance import Indel
 
 from .page_words import Group, Rectangle, Word
-from .pdf_characters import PdfWord
 
 _ALIKE = 0.5  # similarity of a word's letters; below, it is another word
 _LETTERS = 3  # a shorter word is not compared by its letters
@@ -29,19 +28,19 @@ class FontCheck:
         self._caught: set[str] = set()
         self._tries: dict[str, int] = defaultdict(int)
 
-    def wants(self, words: Sequence[PdfWord]) -> bool:
+    def wants(self, words: Sequence[Word]) -> bool:
         """Whether a page of these words has to be compared."""
-        fonts = {word.font for word in words if _letters(word.word.text)}
+        fonts = {word.font for word in words if _letters(word.text)}
         fresh = {f for f in fonts - self._trusted if self._tries[f] < _MAX_TRIES}
         return bool(fresh or fonts & self._caught)
 
-    def compare(self, words: Sequence[PdfWord], read: Group) -> tuple[list[PdfWord], int]:
+    def compare(self, words: Sequence[Word], read: Group) -> tuple[list[Word], int]:
         """The words that the page shows as the file says them, and how many characters others
         have. Of a font that lies in most of its words none is kept."""
         signs = _Signs(read.words)
         compared: dict[str, list[bool]] = defaultdict(list)
         # Text that runs another way than most of the page was not read well enough.
-        verdicts = [_agrees(w.word, signs) if w.turn == read.turn else None for w in words]
+        verdicts = [_agrees(w, signs) if w.turn == read.turn else None for w in words]
         for word, agrees in zip(words, verdicts, strict=True):
             if agrees is not None:
                 compared[word.font].append(agrees)
@@ -49,7 +48,7 @@ class FontCheck:
         lying = {font for font, found in compared.items() if 2 * sum(found) < len(found)}
         pairs = list(zip(words, verdicts, strict=True))
         kept = [w for w, agrees in pairs if agrees is not False and w.font not in lying]
-        return kept, sum(len(w.word.text) for w in words) - sum(len(w.word.text) for w in kept)
+        return kept, sum(len(w.text) for w in words) - sum(len(w.text) for w in kept)
 
     def _learn(self, fonts: set[str], compared: dict[str, list[bool]]) -> None:
         for font in fonts:

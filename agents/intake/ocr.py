@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,7 @@ from safepassage.schemas import PageSize
 from .ink_boxes import Line, fitted
 from .limits import Limits, OcrUse, Refused, extra_module, ocr_is_installed
 from .page_words import Group, Rectangle, Word
-from .pdf_characters import PdfWord, as_groups
+from .pdf_characters import as_groups
 from .rotation import direction, direction_over, levelled, original
 
 Pixels = npt.NDArray[np.uint8]
@@ -50,20 +51,18 @@ class Reader:
         group = _read_upright(pixels)
         ratio = size.width / pixels.shape[1]
         words = [
-            Word(
-                w.text, _scaled(w.box, ratio), w.confidence, w.upright and _scaled(w.upright, ratio)
-            )
+            replace(w, box=_scaled(w.box, ratio), upright=w.upright and _scaled(w.upright, ratio))
             for w in group.words
         ]
         return Group(tuple(words), group.turn)
 
 
-def beside(words: Sequence[PdfWord], read: Group) -> tuple[Group, ...]:
+def beside(words: Sequence[Word], read: Group) -> tuple[Group, ...]:
     """The file's own words, and those read that are where it has none. They are read as one
     where they run in one direction."""
-    own = [word.word.box for word in words]
+    own = [word.box for word in words]
     fresh = [w for w in read.words if sum(w.box.share_inside(box) for box in own) < _COVERED]
-    return as_groups([*words, *(PdfWord(word, read.turn, "") for word in fresh)])
+    return as_groups([*words, *(replace(word, turn=read.turn) for word in fresh)])
 
 
 def _read_upright(pixels: Pixels) -> Group:

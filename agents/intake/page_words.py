@@ -42,12 +42,15 @@ def hull(rectangles: Iterable[Rectangle]) -> Rectangle:
 @dataclass(frozen=True, slots=True)
 class Word:
     """``text`` without blanks; ``confidence`` in [0, 1] where an OCR read it. ``upright`` is where
-    the word is once its page is upright, where that is more than a turn by right angles."""
+    the word is once its page is upright, where that is more than a turn by right angles. A PDF
+    names the ``font``; ``turn`` see `Group`."""
 
     text: str
     box: Rectangle
     confidence: float | None = None
     upright: Rectangle | None = None
+    turn: int = 0
+    font: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,15 +30,6 @@ class Character:
     font: str
 
 
-@dataclass(frozen=True, slots=True)
-class PdfWord:
-    """A word with its direction and its font."""
-
-    word: Word
-    turn: int
-    font: str
-
-
 def characters(page: Any) -> Iterator[Character | None]:
     """The page's characters in the order of the file, None where words are parted."""
     raw = extra_module("pypdfium2", "files").raw
@@ -69,10 +60,10 @@ def characters(page: Any) -> Iterator[Character | None]:
         text.close()
 
 
-def as_words(shown: Sequence[Character | None]) -> tuple[list[PdfWord], int]:
+def as_words(shown: Sequence[Character | None]) -> tuple[list[Word], int]:
     """The words, and how many characters were left out because other text is in their
     place. The same word twice in one place is one, printed fat."""
-    words: list[PdfWord] = []
+    words: list[Word] = []
     run: list[Character] = []
     for character in (*shown, None):
         if run and (character is None or _parted(run[-1], character)):
@@ -83,11 +74,11 @@ def as_words(shown: Sequence[Character | None]) -> tuple[list[PdfWord], int]:
     return _once_each_place(words)
 
 
-def as_groups(words: Sequence[PdfWord]) -> tuple[Group, ...]:
+def as_groups(words: Sequence[Word]) -> tuple[Group, ...]:
     """By direction; the direction of most of the text first."""
     turns: dict[int, list[Word]] = defaultdict(list)
     for word in words:
-        turns[word.turn].append(word.word)
+        turns[word.turn].append(word)
     by_length = sorted(turns.items(), key=lambda item: -sum(len(w.text) for w in item[1]))
     return tuple([Group(tuple(found), turn) for turn, found in by_length])
 
@@ -109,25 +100,25 @@ def _parted(one: Character, other: Character) -> bool:
     return across > max(reach, 1e-6) or along > max(one.height, other.height)
 
 
-def _word(run: Sequence[Character]) -> PdfWord:
+def _word(run: Sequence[Character]) -> Word:
     text = "".join(character.text for character in run)
     font = Counter(character.font for character in run).most_common(1)[0][0]
-    return PdfWord(Word(text, hull(c.box for c in run)), run[0].turn, font)
+    return Word(text, hull(c.box for c in run), turn=run[0].turn, font=font)
 
 
-def _once_each_place(words: list[PdfWord]) -> tuple[list[PdfWord], int]:
-    kept: list[PdfWord] = []
+def _once_each_place(words: list[Word]) -> tuple[list[Word], int]:
+    kept: list[Word] = []
     spoiled: set[int] = set()
     buckets: dict[tuple[int, int], list[int]] = defaultdict(list)
     dropped = 0
     for word in words:
-        box = word.word.box
+        box = word.box
         columns = range(int(box.left // _BUCKET), int(box.right // _BUCKET) + 1)
         rows = range(int(box.top // _BUCKET), int(box.bottom // _BUCKET) + 1)
         places = [(column, row) for column in columns for row in rows]
         rivals = {at for place in places for at in buckets.get(place, ())}
-        over = [at for at in rivals if _in_one_place(kept[at].word.box, box)]
-        if any(kept[at].word.text == word.word.text for at in over):
+        over = [at for at in rivals if _in_one_place(kept[at].box, box)]
+        if any(kept[at].text == word.text for at in over):
             continue
         spoiled.update(over)
         if over:
@@ -135,7 +126,7 @@ def _once_each_place(words: list[PdfWord]) -> tuple[list[PdfWord], int]:
         for place in places:
             buckets[place].append(len(kept))
         kept.append(word)
-    dropped = sum(len(kept[at].word.text) for at in spoiled)
+    dropped = sum(len(kept[at].text) for at in spoiled)
     return [word for at, word in enumerate(kept) if at not in spoiled], dropped
 
 

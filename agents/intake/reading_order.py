@@ -31,15 +31,8 @@ _MAX_GUTTERS = 24
 _WRAPPED_GAP = 0.6  # of the line's height, to a line that goes on with a cell
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Words that are read one after another."""
-
-    words: tuple[Word, ...]
-
-    @property
-    def box(self) -> Rectangle:
-        return hull(word.box for word in self.words)
+Cell = tuple[Word, ...]
+"""Words that are read one after another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +192,9 @@ def _read_rows(rows: list[list[_Fragment]], height: float) -> list[Line]:
     above: float | None = None
     for block in _blocks(rows):
         table = _as_table(block) if len(block[0]) > 1 else None
-        for cells, (first, last) in table or [(_cells(row), (row, row)) for row in block]:
+        for cells, (first, last) in table or [
+            (tuple([_in_order(f.words) for f in row]), (row, row)) for row in block
+        ]:
             apart = above is not None and _base(first) - above > pitch
             lines.append(Line(cells, apart))
             above = _base(last)
@@ -216,10 +211,6 @@ def _pitch(rows: Sequence[Sequence[_Fragment]], height: float) -> float:
     steps = [_base(below) - _base(above) for above, below in pairwise(rows)]
     near = [step for step in steps if 0 < step <= _WIDEST_PITCH * height]
     return median(near) if len(near) > 1 else _USUAL_PITCH * height
-
-
-def _cells(row: Sequence[_Fragment]) -> tuple[Cell, ...]:
-    return tuple([Cell(_in_order(fragment.words)) for fragment in row])
 
 
 def _in_order(words: Sequence[Word]) -> tuple[Word, ...]:
@@ -271,7 +262,7 @@ def _as_table(
             edges.append((row, row))
         for fragment in row:
             merged[-1][_column_of(fragment.box, columns)] += _in_order(fragment.words)
-    cells = [tuple([Cell(tuple(words)) for words in row]) for row in _with_labels(merged)]
+    cells = [tuple(map(tuple, row)) for row in _with_labels(merged)]
     return list(zip(cells, edges, strict=True))
 
 

@@ -59,14 +59,14 @@ words = st.builds(
 
 @given(st.lists(words, max_size=40))
 def test_every_word_is_read_once(found: list[Word]) -> None:
-    read_words = [word for row in read(found) for cell in row.cells for word in cell.words]
+    read_words = [word for row in read(found) for cell in row.cells for word in cell]
     assert sorted(map(id, read_words)) == sorted(map(id, found))
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 30), st.integers(1, 9)), max_size=40))
 def test_every_word_of_running_text_is_read_once(rows: list[tuple[int, int, int]]) -> None:
     found = [w for left, n, length in rows for w in line(" ".join(["word"] * length), left, 14 * n)]
-    read_words = [word for row in read(found) for cell in row.cells for word in cell.words]
+    read_words = [word for row in read(found) for cell in row.cells for word in cell]
     assert sorted(map(id, read_words)) == sorted(map(id, found))
 
 
