@@ -155,12 +155,5 @@ async def _judgement(judging: Awaitable[Result]) -> Judgement:
 
 
 def _judged(verdict: Verdict) -> Judged:
-    return Judged(
-        type=verdict.entity_type,
-        value=verdict.value,
-        decision=verdict.decision,
-        reasons=verdict.reasons,
-        passage=verdict.passage,
-        score=verdict.score,
-        threshold=verdict.threshold,
-    )
+    said = {name: getattr(verdict, name) for name in Judged.model_fields if name != "type"}
+    return Judged.model_validate({"type": verdict.entity_type} | said)

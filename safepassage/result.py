@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 from safepassage.schemas import CLAIM_TYPE, Document, Realignment, Verdict, render_value
 from safepassage.schemas.realignment import realignment
-
-from .verdict_words import cut, reasons_in_words, where
+from safepassage.schemas.wording import cut, reasons_in_words, where
 
 MAX_TOLD = 50
 MAX_VALUE = 200

@@ -1,6 +1,7 @@
 """Documents that were erased, and which document an event is about."""
 
 from datetime import datetime
+from operator import attrgetter
 
 from pydantic import Field
 
@@ -41,28 +42,18 @@ class KeyNode(Event):
     wrapped: str = Field(max_length=200, repr=False)
 
 
+_NAMED_AT: tuple[tuple[type[Event] | tuple[type[Event], ...], str], ...] = (
+    ((Document, Response), "id"),
+    (Claim, "response_id"),
+    ((Extraction, Verdict, StandingDecision, DeadLetter, DocumentValues, Realignment), "doc_id"),
+    (AlignedExtraction, "extraction.doc_id"),
+    (Review, "verdict.doc_id"),
+    ((ExtractionManifest, DocumentReport, DocumentVersion), "document.id"),
+)
+
+
 def document_id(event: Event) -> str | None:
     """The id of the document that ``event`` is about; None for what is about no single one."""
-    match event:
-        case Document() | Response():
-            found: str | None = event.id
-        case Claim():
-            found = event.response_id
-        case (
-            Extraction()
-            | Verdict()
-            | StandingDecision()
-            | DeadLetter()
-            | DocumentValues()
-            | Realignment()
-        ):
-            found = event.doc_id
-        case AlignedExtraction():
-            found = event.extraction.doc_id
-        case Review():
-            found = event.verdict.doc_id
-        case ExtractionManifest() | DocumentReport() | DocumentVersion():
-            found = event.document.id
-        case _:
-            found = None
+    path = next((path for kinds, path in _NAMED_AT if isinstance(event, kinds)), None)
+    found: str | None = attrgetter(path)(event) if path else None
     return found

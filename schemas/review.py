@@ -159,20 +159,12 @@ class JudgedValue(Contract):
         alignment = verdict.alignment
         if verdict.entity_type == CLAIM_TYPE or alignment is None or not alignment.found:
             return None
-        return cls(
-            entity_type=verdict.entity_type,
-            value=verdict.value,
-            passage=alignment.passage,
-            before=alignment.before,
-            after=alignment.after,
-            between=alignment.between,
-            heading=alignment.heading,
-            column_head=alignment.column_head,
-            row_head=alignment.row_head,
-            language=alignment.language,
-            day_first=alignment.day_first,
-            field=verdict.field,
-        )
+        shared = {name: getattr(alignment, name) for name in _OF_ALIGNMENT}
+        said = {"entity_type": verdict.entity_type, "value": verdict.value, "field": verdict.field}
+        return cls.model_validate(said | shared)
+
+
+_OF_ALIGNMENT = JudgedValue.model_fields.keys() - {"entity_type", "value", "field"}
 
 
 class StandingDecision(Event):

@@ -1,9 +1,10 @@
-"""The reasons of verdicts in words, for a reader who never saw the source: a reviewer, an LLM."""
+"""A verdict in words, for a reader who never saw the source: a reviewer, an LLM."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from .hypothesis import CLAIM_TYPE
+from .hypothesis import CLAIM_TYPE, entity_type_name
 from .reason import Reason
+from .verdict import Verdict
 
 REASONS: Mapping[Reason, str] = {
     "not_found": "The quote is not in the document.",
@@ -43,3 +44,24 @@ def in_words(reason: Reason, entity_type: str) -> str:
     """A sentence for ``reason``; of a claim, which quotes nothing, in words of its own."""
     of_claims = _OF_CLAIMS if entity_type == CLAIM_TYPE else {}
     return of_claims.get(reason, REASONS[reason])
+
+
+def where(verdict: Verdict) -> str:
+    """The entity type, behind the path of its field where the schema names one."""
+    path = verdict.field.name if verdict.field and verdict.field.name else ""
+    told = not path or entity_type_name(path).casefold() == verdict.entity_type.casefold()
+    return verdict.entity_type if told else f"{path} ({verdict.entity_type})"
+
+
+def cut(text: str, most: int) -> str:
+    """``text`` in one line of at most ``most`` characters."""
+    words = " ".join(text.split())
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+def reasons_in_words(verdict: Verdict) -> Iterator[str]:
+    """Why it was not accepted, a sentence each; then what the checks saw."""
+    for reason in verdict.reasons:
+        yield in_words(reason, verdict.entity_type)
+    for finding in verdict.findings:
+        yield f"{finding.code.replace('_', ' ')}{': ' if finding.detail else ''}{finding.detail}"

@@ -206,14 +206,6 @@ class Extractor:
         """Who extracts here, without a usage."""
         return self._trail
 
-    @property
-    def prompt_digest(self) -> str:
-        return self._trail.prompt_digest
-
-    @property
-    def schema_digest(self) -> str:
-        return self._trail.schema_digest
-
     async def extract(self, document: Document, ref: DocumentRef) -> list[Extraction]:
         """The extractions of `examine`."""
         return (await self.examine(document, ref)).extractions
@@ -254,8 +246,8 @@ class Extractor:
         return CacheKey(
             document_digest=ref.digest,
             model=self._trail.model,
-            prompt_digest=self.prompt_digest,
-            schema_digest=self.schema_digest,
+            prompt_digest=self._trail.prompt_digest,
+            schema_digest=self._trail.schema_digest,
             chunking="/".join(map(str, self._sizes + self._again())),
             endpoint=self._endpoint,
             temperature="" if self._temperature is None else repr(self._temperature),

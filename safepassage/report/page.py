@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from string import Template
 
 from safepassage.agents.nearest import nearest_of
 from safepassage.field_words import field_words
 from safepassage.schemas import Decision, Document, Span, Verdict, render_value
-from safepassage.verdict_words import cut, reasons_in_words, where
+from safepassage.schemas.wording import cut, reasons_in_words, where
 
 from .marks import Mark, marks_of, segments
 from .markup import Content, Markup, element, joined
@@ -26,14 +27,6 @@ _NAMES: dict[Decision, str] = {
 }
 _SIGNS: dict[Decision, str] = {"accepted": "✓", "quarantined": "✕", "undetermined": "?"}
 _WORST: tuple[Decision, ...] = ("quarantined", "undetermined", "accepted")
-_KEYS = (
-    ("j k", "next, previous value"),
-    ("1 2 3", "show or hide accepted, stopped, not judged"),
-    ("/", "search"),
-    ("p", "text or pages"),
-    ("t", "light or dark"),
-    ("Esc", "let go"),
-)
 
 
 def report(
@@ -47,22 +40,16 @@ def report(
         numbered.setdefault(verdict.doc_id, []).append((number, verdict))
     ordered = sorted(numbered, key=lambda doc_id: doc_id not in known)  # stable
     shown = [_document(doc_id, known.get(doc_id), numbered[doc_id]) for doc_id in ordered]
-    body = [
-        _bar(title, verdicts, len(numbered)),
-        element("main", shown or element("p", "No verdict.", class_="nothing")),
-        _help(),
-        element("script", Markup(_asset("report.js"))),
-    ]
-    head = [
-        Markup('<meta charset="utf-8">'),
-        Markup(f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">'),
-        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-        Markup('<meta name="referrer" content="no-referrer">'),
-        element("title", f"{title} · SafePassage"),
-        element("style", Markup(_asset("report.css"))),
-    ]
-    page = element("html", [element("head", head), element("body", body)], lang="en")
-    return f"<!doctype html>\n{page}\n"
+    counts = Counter(verdict.decision for verdict in verdicts)
+    return Template(_asset("report.html")).substitute(
+        {name: counts[name] for name in _NAMES},
+        title=joined(title),
+        documents=f"{len(numbered)} document{'s' * (len(numbered) != 1)}",
+        main=joined(shown or element("p", "No verdict.", class_="nothing")),
+        policy=_policy(),
+        style=_asset("report.css"),
+        script=_asset("report.js"),
+    )
 
 
 def framed(html: str) -> str:
@@ -75,43 +62,6 @@ def framed(html: str) -> str:
         height="720",
         frameborder="0",
         title="Evidence",
-    )
-
-
-def _bar(title: str, verdicts: Sequence[Verdict], documents: int) -> Markup:
-    counts = Counter(verdict.decision for verdict in verdicts)
-    filters = [
-        element(
-            "button",
-            [
-                element("span", _SIGNS[name], class_="sign", aria_hidden="true"),
-                f" {counts[name]} {_NAMES[name]}",
-            ],
-            type="button",
-            class_=f"filter {name}",
-            data_filter=name,
-            aria_pressed="true",
-        )
-        for name in _NAMES
-    ]
-    noun = "document" if documents == 1 else "documents"
-    search = element(
-        "input", type="search", placeholder="Search values", aria_label="Search values"
-    )
-    tools = [
-        element("button", "Pages", type="button", class_="tool", data_tool="pages"),
-        element("button", "Theme", type="button", class_="tool", data_tool="theme"),
-        element("button", "Keys", type="button", class_="tool", data_tool="keys"),
-    ]
-    name = [element("strong", title), element("span", f"{documents} {noun}", class_="of")]
-    return element(
-        "header",
-        [
-            element("h1", name),
-            element("div", filters, class_="filters", role="group", aria_label="Show"),
-            search,
-            element("div", tools, class_="tools"),
-        ],
     )
 
 
@@ -208,11 +158,6 @@ def _measure(verdict: Verdict) -> Markup:
 def _quoted(who: str, words: str) -> Markup:
     quote = element("q", element("bdi", cut(words, MAX_QUOTE)))
     return element("div", [element("span", who, class_="who"), quote], class_="quoted")
-
-
-def _help() -> Markup:
-    rows = [[element("dt", element("kbd", keys)), element("dd", what)] for keys, what in _KEYS]
-    return element("dialog", [element("h2", "Keys"), element("dl", rows)], id="keys")
 
 
 @cache

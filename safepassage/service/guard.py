@@ -53,7 +53,6 @@ class Guard:
         self._limits = limits
         self._token = token.encode() if token is not None else None
         self._routes = routes
-        self._in_flight = 0
         self._waiting = 0
         self._turns = asyncio.Semaphore(limits.concurrency)
 
@@ -115,13 +114,10 @@ class Guard:
             await self._turns.acquire()
         finally:
             self._waiting -= 1
-        self._in_flight += 1
-        metrics.IN_FLIGHT.set(self._in_flight)
         try:
-            yield
+            with metrics.IN_FLIGHT.track_inprogress():
+                yield
         finally:
-            self._in_flight -= 1
-            metrics.IN_FLIGHT.set(self._in_flight)
             self._turns.release()
 
     def _is_known(self, headers: Headers) -> bool:

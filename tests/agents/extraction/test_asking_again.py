@@ -66,7 +66,7 @@ async def test_it_is_off_by_default_and_changes_no_digest_then():
     llm = Conversation([RENT, INVENTED], {"entities": [COPIED]})
     async with extractor(llm, ask_again_below=None) as off, extractor(llm) as on:
         found = await off.extract(DOCUMENT, REF)
-        assert off.prompt_digest != on.prompt_digest
+        assert off.trail.prompt_digest != on.trail.prompt_digest
     assert len(llm.asked) == 1
     assert [e.attempt for e in found] == [1, 1]
 

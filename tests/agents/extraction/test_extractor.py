@@ -78,8 +78,8 @@ async def test_extractions_have_deterministic_ids_and_the_whole_trail():
     trail = extraction.extractor
     assert trail.model_copy(update={"usage": None}) == extractor.trail
     assert (trail.prompt_digest, trail.schema_digest) == (
-        extractor.prompt_digest,
-        extractor.schema_digest,
+        extractor.trail.prompt_digest,
+        extractor.trail.schema_digest,
     )
     assert (trail.usage.input_tokens, trail.usage.output_tokens) == (1000, 100)
     assert trail.usage.cost_usd == pytest.approx(0.002)
