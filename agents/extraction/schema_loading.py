@@ -7,11 +7,13 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 
+from safepassage.agents.alignment import DocumentIndex
+from safepassage.llm_calls.errors import LLMError
 from safepassage.schemas import Entity, SchemaField, validation_summary
 from safepassage.schemas.base import EntityType
 
-from .answers import ExtractionSchema, GenericSchema, UserSchema
-from .examples import InvalidExamples, examples_in, verify_examples
+from .answers import ExtractionSchema, GenericSchema, UserSchema, read_answer
+from .examples import Example, examples_in
 from .schema_fields import entity_places
 from .user_modules import imported_module
 
@@ -90,10 +92,25 @@ def with_examples(schema: Schema, said: object) -> Schema:
     document."""
     try:
         schema.examples = (*schema.examples, *examples_in(said))
-        verify_examples(schema, schema.examples)
-    except InvalidExamples as error:
+    except ValueError as error:
         raise SchemaError(f"{schema.name}: {error}") from None
+    for number, example in enumerate(schema.examples, start=1):
+        if wrong := _wrong(schema, example):
+            raise SchemaError(f"{schema.name}: example {number}: {wrong}")
     return schema
+
+
+def _wrong(schema: ExtractionSchema, example: Example) -> str | None:
+    """What ``example`` would teach an LLM that is refused later."""
+    try:
+        answer = read_answer(schema, example.answered)
+    except LLMError as error:
+        return str(error)
+    if answer.skipped:
+        return ", ".join(answer.skipped)
+    index = DocumentIndex(example.document)
+    lost = next((f for f in answer.findings if index.align(f.context).score < 1.0), None)
+    return lost and f"the context of {lost.entity_type} is not in its document as it is quoted"
 
 
 def schema_of(given: SchemaLike) -> ExtractionSchema:
