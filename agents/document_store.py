@@ -218,7 +218,7 @@ class DocumentStore:
         return text
 
     async def _put_in_redis(self, ref: DocumentRef, text: str) -> None:
-        compressed = await _off_loop(_compressed, text)
+        compressed = await _off_loop(lambda text: zstandard.compress(text.encode()), text)
         if len(compressed) > self._max_bytes:
             log.info("text_too_large_for_redis", doc_id=ref.id, compressed_bytes=len(compressed))
             return
@@ -250,10 +250,6 @@ class DocumentStore:
 def text_key(digest: str) -> str:
     """The Redis key of the text of that digest."""
     return f"document:{digest}"
-
-
-def _compressed(text: str) -> bytes:
-    return zstandard.compress(text.encode())
 
 
 def _decompressed(stored: bytes, max_bytes: int) -> str:

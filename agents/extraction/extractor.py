@@ -29,7 +29,7 @@ from safepassage.schemas.extraction import among_one_another
 from safepassage.schemas.rivals import with_rivals
 
 from .answers import Answer, ExtractionSchema, Finding, read_answer, schema_digest
-from .asking_again import correction, correction_digest_part, mended, sifted
+from .asking_again import CORRECTION, correction, mended, sifted
 from .cache import CachedAnswer, CacheKey, ExtractionCache
 from .chunking import Chunk, merge, split_document
 from .notation import enforced
@@ -72,7 +72,8 @@ class CompletionCaller:
         asked = messages(text, self._schema.json_schema, self._schema.examples)
         conversation = [*asked, *then]
         question = Question(conversation, self._schema_format())
-        return await self._caller.ask(self._client, question, _as_it_is, limit=self.limit)
+        # Its text is read when all chunks are there: an error in it is not asked about again.
+        return await self._caller.ask(self._client, question, lambda it: it, limit=self.limit)
 
     def _schema_format(self) -> dict[str, Any]:
         described = {
@@ -81,11 +82,6 @@ class CompletionCaller:
             "schema": enforced(self._schema.json_schema),
         }
         return {"type": "json_schema", "json_schema": described}
-
-
-def _as_it_is(completion: Completion) -> Completion:
-    """Its text is read when all chunks are there: an error in it is not asked about again."""
-    return completion
 
 
 class DocumentTooLong(LLMError):
@@ -174,6 +170,10 @@ class Extractor:
     ) -> None:
         self._schema = schema
         self._ask_again_below = ask_again_below
+        self._again: tuple[str, ...] = ()
+        further: tuple[str, ...] = ()
+        if ask_again_below is not None:
+            self._again, further = (f"again {ask_again_below!r}",), (CORRECTION,)
         self._sizes = (chunk_characters, overlap_characters)
         self._max_characters = max_document_characters
         self._price = price
@@ -183,9 +183,7 @@ class Extractor:
         self._temperature = temperature
         self._trail = ExtractorTrail(
             model=model,
-            prompt_digest=prompt_digest(
-                schema.json_schema, *self._further(), examples=schema.examples
-            ),
+            prompt_digest=prompt_digest(schema.json_schema, *further, examples=schema.examples),
             schema_digest=schema_digest(schema),
         )
         self._caller = CompletionCaller(
@@ -248,7 +246,7 @@ class Extractor:
             model=self._trail.model,
             prompt_digest=self._trail.prompt_digest,
             schema_digest=self._trail.schema_digest,
-            chunking="/".join(map(str, self._sizes + self._again())),
+            chunking="/".join(map(str, self._sizes + self._again)),
             endpoint=self._endpoint,
             temperature="" if self._temperature is None else repr(self._temperature),
         )
@@ -284,12 +282,6 @@ class Extractor:
             return answer, [completion]
         standing, _ = await asyncio.to_thread(sifted, chunk.text, offered, tau)
         return mended(answer, wrong, standing), [completion, second]
-
-    def _again(self) -> tuple[str, ...]:
-        return () if self._ask_again_below is None else (f"again {self._ask_again_below!r}",)
-
-    def _further(self) -> tuple[str, ...]:
-        return () if self._ask_again_below is None else (correction_digest_part(),)
 
     def _usage(self, completions: Sequence[Completion], started: float) -> Usage:
         tokens_in = sum(completion.input_tokens for completion in completions)

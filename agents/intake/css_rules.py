@@ -97,7 +97,9 @@ def _rules(css: Any, nodes: list[Any], around: Sequence[str], sure: bool) -> Ite
             inner = css.parse_blocks_contents(
                 node.content, skip_comments=True, skip_whitespace=True
             )
-            selectors = [_nested(part, around) for part in _texts(css, node.prelude)]
+            selectors = [
+                _nested(css.serialize(part).strip(), around) for part in split(node.prelude)
+            ]
             found = list(_declarations(inner))
             for selector in selectors if found else ():
                 yield Rule(selector, _specificity(css, selector), found, sure)
@@ -121,10 +123,6 @@ def _condition(rule: Any) -> bool | None:
     if rule.lower_at_keyword in _UNSURE:
         return None
     return bool(rule.lower_at_keyword == "layer")
-
-
-def _texts(css: Any, prelude: list[Any]) -> list[str]:
-    return [css.serialize(part).strip() for part in split(prelude)]
 
 
 def _nested(selector: str, around: Sequence[str]) -> str:
@@ -184,22 +182,6 @@ def _is_valid(name: str, values: Values) -> bool:
     return name not in _VALID or _VALID[name](values)
 
 
-def _is_display(values: Values) -> bool:
-    return all(_DISPLAY.fullmatch(word([one])) for one in values)
-
-
-def _is_visibility(values: Values) -> bool:
-    return word(values) in ("visible", "hidden", "collapse")
-
-
-def _is_colour(values: Values) -> bool:
-    return word(values) == "currentcolor" or colour(values[0]) is not None
-
-
-def _is_share(values: Values) -> bool:
-    return values[0].type in ("number", "percentage", "function")
-
-
 def _is_size(values: Values) -> bool:
     first = values[0]
     known = pixels(first) is not None or percent(first) is not None
@@ -207,9 +189,9 @@ def _is_size(values: Values) -> bool:
 
 
 _VALID: dict[str, Callable[[Values], bool]] = {
-    "display": _is_display,
-    "visibility": _is_visibility,
-    "color": _is_colour,
-    "opacity": _is_share,
+    "display": lambda values: all(_DISPLAY.fullmatch(word([one])) for one in values),
+    "visibility": lambda values: word(values) in ("visible", "hidden", "collapse"),
+    "color": lambda values: word(values) == "currentcolor" or colour(values[0]) is not None,
+    "opacity": lambda values: values[0].type in ("number", "percentage", "function"),
     **dict.fromkeys((*EDGES, *CLIPPED_SIZES), _is_size),
 }

@@ -63,7 +63,7 @@ class Look(NamedTuple):
             word(style.get("display", [])) == "none"
             or word(style.get("content-visibility", [])) == "hidden"
             or word(style.get("mso-hide", [])) == "all"
-            or self._is_beside_page(style)
+            or any(self._is_far(style, name, limit) for name, limit in _FAR.items())
             or self._is_clipped(style)
         )
 
@@ -109,9 +109,6 @@ class Look(NamedTuple):
             if token.type == "function":
                 return None
         return self.ground
-
-    def _is_beside_page(self, style: Style) -> bool:
-        return any(self._is_far(style, name, limit) for name, limit in _FAR.items())
 
     def _is_far(self, style: Style, name: str, limit: float) -> bool:
         values = style.get(name)

@@ -5,7 +5,7 @@ pages go, see `reading_order`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safepassage.schemas import PageSize, strict_json
@@ -67,10 +67,8 @@ def _textract_word(block: dict[str, Any]) -> Word:
     left, top = _number(box.get("Left")) * width, _number(box.get("Top")) * height
     right = left + _number(box.get("Width")) * width
     bottom = top + _number(box.get("Height")) * height
-    confidence = _number(block.get("Confidence"), 0.0) / 100
-    return Word(
-        str(block.get("Text") or ""), Rectangle(left, top, right, bottom), _share(confidence)
-    )
+    confidence = min(max(_number(block.get("Confidence"), 0.0) / 100, 0.0), 1.0)
+    return Word(str(block.get("Text") or ""), Rectangle(left, top, right, bottom), confidence)
 
 
 def _azure_word(word: dict[str, Any], unit: float) -> Word:
@@ -78,12 +76,9 @@ def _azure_word(word: dict[str, Any], unit: float) -> Word:
     corners = [_number(edge) * unit for edge in polygon] if isinstance(polygon, list) else []
     if len(corners) < 4 or len(corners) % 2:
         raise Refused("is no analysis that can be read: a word has no polygon")
-    box = hull(Rectangle(x, y, x, y) for x, y in _pairs(corners))
-    return Word(str(word.get("content") or ""), box, _share(_number(word.get("confidence"), 0.0)))
-
-
-def _pairs(edges: Sequence[float]) -> Iterable[tuple[float, float]]:
-    return zip(edges[::2], edges[1::2], strict=True)
+    box = hull(Rectangle(x, y, x, y) for x, y in zip(corners[::2], corners[1::2], strict=True))
+    confidence = min(max(_number(word.get("confidence"), 0.0), 0.0), 1.0)
+    return Word(str(word.get("content") or ""), box, confidence)
 
 
 def _loaded(raw: bytes) -> dict[str, Any]:
@@ -108,7 +103,3 @@ def _number(found: object, default: float | None = None) -> float:
     if default is None or found is not None:
         raise Refused("is no output of an OCR service: a number is missing")
     return default
-
-
-def _share(confidence: float) -> float:
-    return min(max(confidence, 0.0), 1.0)
