@@ -110,7 +110,9 @@ def _wrong(schema: ExtractionSchema, example: Example) -> str | None:
         return ", ".join(answer.skipped)
     index = DocumentIndex(example.document)
     lost = next((f for f in answer.findings if index.align(f.context).score < 1.0), None)
-    return lost and f"the context of {lost.entity_type} is not in its document as it is quoted"
+    if lost is None:
+        return None
+    return f"the context of {lost.entity_type} is not in its document as it is quoted"
 
 
 def schema_of(given: SchemaLike) -> ExtractionSchema:
