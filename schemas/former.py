@@ -6,6 +6,7 @@ from pydantic import Field
 
 from .base import Contract, EventId, Json, Text, is_none
 from .document import Coordinates, DocumentRef
+from .evidence import Stretch
 
 
 class FormerDecision(Contract):
@@ -18,27 +19,20 @@ class FormerDecision(Contract):
     review_id: EventId
 
 
-class FormerPlace(Contract):
-    """Code points ``start`` to ``end`` (exclusive) of the earlier text."""
-
-    start: int = Field(ge=0)
-    end: int = Field(ge=0)
-
-
 class FormerVerdict(Contract):
     """The verdict on a value in an earlier version of its document.
 
-    ``places`` are those of its passages, ``passage`` a digest of their texts (None: it had none).
-    ``asked`` is a digest of all that it was judged by: the value and its type, the passages and
-    what is around them. ``record`` is where the verdict is that was accepted last; None
-    outside Kafka.
+    ``places`` are those of its passages in the earlier text, ``passage`` a digest of their texts
+    (None: it had none). ``asked`` is a digest of all that it was judged by: the value and its type,
+    the passages and what is around them. ``record`` is where the verdict is that was accepted last;
+    None outside Kafka.
     """
 
     verdict_id: EventId
     extraction_id: EventId
     document: DocumentRef | None
     record: Coordinates | None = None
-    places: tuple[FormerPlace, ...] = ()
+    places: tuple[Stretch, ...] = ()
     passage: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")
     asked: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")
     decision: FormerDecision | None = Field(default=None, exclude_if=is_none)

@@ -99,7 +99,7 @@ class Layout(Contract):
     def boxes(self, start: int, end: int) -> tuple[Box, ...]:
         """What to draw around ``start`` to ``end`` (exclusive): one box for each run of
         neighbours on a line. Empty where nothing of it is known to be anywhere."""
-        return tuple(_joined(region.box for region in self.within(start, end)))
+        return tuple([line.box for line in _lines(self.within(start, end))])
 
     def confidence(self, start: int, end: int) -> float | None:
         """The lowest confidence of the OCR there, None where none was needed."""
@@ -109,14 +109,7 @@ class Layout(Contract):
     def by_lines(self) -> Layout:
         """The same places in fewer regions: neighbours on a line are one. For a document whose
         words alone would not fit into a record."""
-        lines: list[Region] = []
-        for region in self.regions:
-            last = lines[-1] if lines else None
-            if last and _are_neighbours(last.box, region.box):
-                lines[-1] = _spanning(last, region)
-            else:
-                lines.append(region)
-        return Layout(pages=self.pages, regions=tuple(lines))
+        return Layout(pages=self.pages, regions=tuple(_lines(self.regions)))
 
 
 OmissionKind = Literal[
@@ -155,14 +148,15 @@ class Original(Contract):
     )
 
 
-def _joined(boxes: Iterable[Box]) -> list[Box]:
-    joined: list[Box] = []
-    for box in boxes:
-        if joined and _are_neighbours(joined[-1], box):
-            joined[-1] = _hull(joined[-1], box)
+def _lines(regions: Iterable[Region]) -> list[Region]:
+    """``regions`` in their order, neighbours on a line as one."""
+    lines: list[Region] = []
+    for region in regions:
+        if lines and _are_neighbours(lines[-1].box, region.box):
+            lines[-1] = _spanning(lines[-1], region)
         else:
-            joined.append(box)
-    return joined
+            lines.append(region)
+    return lines
 
 
 def _are_neighbours(one: Box, other: Box) -> bool:
@@ -192,19 +186,15 @@ def _turned(box: Box) -> Box:
     return Box(box.page, box.top, box.left, box.bottom, box.right)
 
 
-def _hull(one: Box, other: Box) -> Box:
-    return Box(
+def _spanning(one: Region, other: Region) -> Region:
+    known = [c for c in (one.confidence, other.confidence) if c is not None]
+    return Region(
+        one.start,
+        other.end,
         one.page,
         min(one.left, other.left),
         min(one.top, other.top),
         max(one.right, other.right),
         max(one.bottom, other.bottom),
-    )
-
-
-def _spanning(one: Region, other: Region) -> Region:
-    _, left, top, right, bottom = _hull(one.box, other.box)
-    known = [c for c in (one.confidence, other.confidence) if c is not None]
-    return Region(
-        one.start, other.end, one.page, left, top, right, bottom, min(known, default=None)
+        min(known, default=None),
     )

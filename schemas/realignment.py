@@ -10,8 +10,9 @@ from pydantic import Field, JsonValue
 from .alignment import Span
 from .base import Contract, EntityType, Event, EventId, Json, Text, is_empty, is_none
 from .document import Coordinates, DocumentRef
+from .evidence import Stretch
 from .extraction import Extraction, extraction_id
-from .former import FormerDecision, FormerPlace, FormerVerdict
+from .former import FormerDecision, FormerVerdict
 from .ids import stable_id
 from .reason import Reason
 from .review import JudgedValue
@@ -51,7 +52,7 @@ class Realignment(Event):
     value: Json = None
     decision: Decision
     reasons: tuple[Reason, ...] = ()
-    places: tuple[FormerPlace, ...] = ()
+    places: tuple[Stretch, ...] = ()
     reviewer: Text | None = Field(default=None, exclude_if=is_none)
     """Whose decision on the earlier version holds here too, or decided on this one."""
 
@@ -198,8 +199,8 @@ def _identity(verdict: Verdict, value: JsonValue, document: DocumentRef) -> str:
     return stable_id("extraction", document.id, document.digest, "of", verdict.extraction_id)
 
 
-def _places(verdict: Verdict) -> tuple[FormerPlace, ...]:
-    return tuple([FormerPlace(start=span.start, end=span.end) for span in _quoted(verdict)])
+def _places(verdict: Verdict) -> tuple[Stretch, ...]:
+    return tuple([Stretch(start=span.start, end=span.end) for span in _quoted(verdict)])
 
 
 def _passage(verdict: Verdict) -> str | None:

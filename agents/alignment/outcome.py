@@ -129,7 +129,7 @@ def outcome(text: str, parts: Sequence[PlacedPart], threshold: float) -> Alignme
         passages=tuple([_widened(text, span) for span in spans]),
         in_order=all(before.end <= after.start for before, after in pairwise(found)),
         occurrences=occurrences,
-        alternatives=_alternatives(whole) if whole else (),
+        alternatives=tuple([Occurrence(start=a, end=b) for a, b in whole.others]) if whole else (),
         low_evidence=weak or anywhere,
         scored=all(part.bound is None for part in parts),
         route=max([part.route for part in parts], key=_ROUTES.index),
@@ -144,7 +144,3 @@ def _span(text: str, start: int, end: int) -> Span:
 def _widened(text: str, span: Span) -> Span:
     start, end = widen_to_tokens(text, span.start, span.end)
     return span if (start, end) == (span.start, span.end) else _span(text, start, end)
-
-
-def _alternatives(part: PlacedPart) -> tuple[Occurrence, ...]:
-    return tuple([Occurrence(start=start, end=end) for start, end in part.others])
