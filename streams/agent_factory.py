@@ -93,7 +93,6 @@ async def document_store(settings: Settings, resources: AsyncExitStack) -> Docum
 
 
 def redis_client(settings: Settings) -> Redis:
-    """A client for ``REDIS_URL``; ``rediss://`` is TLS."""
     options: dict[str, Any] = {
         "socket_timeout": REDIS_TIMEOUT_SECONDS,
         "socket_connect_timeout": REDIS_TIMEOUT_SECONDS,

@@ -20,7 +20,6 @@ _REFERENCE = "#/components/schemas/{model}"
 
 
 def event_models() -> dict[str, type[Event]]:
-    """The model of each kind of event, by its name."""
     return dict(sorted({topic.model.__name__: topic.model for topic in ALL_TOPICS}.items()))
 
 
@@ -116,7 +115,6 @@ def _channel(topic: Topic) -> dict[str, Any]:
 
 
 def _operations() -> dict[str, Any]:
-    """What each role does, as its rights say."""
     operations = {}
     for role, access in ACCESS.items():
         for action, topics in (("receive", access.reads), ("send", access.writes)):

@@ -14,7 +14,8 @@ from pydantic.fields import FieldInfo
 
 from safepassage.llm_calls.settings import DecisionSettings, GraderSettings, LLMSettings
 from safepassage.settings import FileSettings
-from safepassage.streams.login_settings import LoginSettings
+
+from .login_settings import LoginSettings
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]
@@ -151,16 +152,13 @@ class Settings(LoginSettings, FileSettings, LLMSettings):
         return value
 
     def topic(self, name: str) -> str:
-        """The topic's name on the broker."""
         return f"{self.topic_prefix}{name}"
 
     def group(self, role: str) -> str:
-        """The consumer group of a role."""
         return f"{self.topic_prefix}{self.group_prefix}-{role}"
 
     def group_instance(self, role: str) -> str | None:
-        """Kafka's ``group.instance.id`` of this process in the group of a role; None: it is a
-        dynamic member."""
+        """Kafka's ``group.instance.id`` in a role's group; None: it is a dynamic member."""
         return f"{self.kafka_instance}-{role}" if self.kafka_instance else None
 
 
@@ -188,5 +186,4 @@ def _variables(name: str, field: FieldInfo) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def settings() -> Settings:
-    """This process's settings, read once."""
     return Settings()

@@ -165,7 +165,6 @@ class Access:
 
     @property
     def topics(self) -> tuple[Topic, ...]:
-        """Each topic once."""
         return tuple(dict.fromkeys((*self.reads, *self.writes)))
 
 

@@ -23,7 +23,7 @@ from .topics import ROLE_NAMES
 if TYPE_CHECKING:
     from safepassage.scoring_worker import Pair, Scorer
 
-    from .delivery.source import Source
+    from .delivery.role_with_follower import Source
     from .verdicts.standing_decisions import StandingDecisions
 
 # Models and their libraries take seconds to import: a role imports what it uses, when it starts.
@@ -75,14 +75,12 @@ async def source(  # noqa: PLR0911 - a role each
             return AuditSource(publisher, settings)
         case "drift":
             from .delivery.batch_source import BatchSource
-            from .drift.detector import DriftDetector
-            from .drift.role import drift_role
+            from .drift.role import DriftDetector, drift_role
 
             drift = drift_role(DriftDetector())
             return BatchSource(drift, delivery(drift, publisher, settings).handle, settings)
         case "realign":
-            from .realignment.realignment_source import RealignSource, new_role
-            from .realignment.store import ValuesStore
+            from .realignment.role import RealignSource, ValuesStore, new_role
 
             values = ValuesStore()
             realign = new_role(values, settings)
@@ -106,7 +104,6 @@ async def source(  # noqa: PLR0911 - a role each
 
 
 def delivery(role: Role, publisher: Publisher, settings: Settings) -> Delivery:
-    """The delivery guarantee around a role's step."""
     breaker = CircuitBreaker(
         consecutive=settings.breaker_consecutive,
         ratio=settings.breaker_ratio,

@@ -10,17 +10,16 @@ from aiokafka.errors import KafkaError
 
 from . import wiring
 from .delivery.circuit_breaker import CircuitOpen
-from .delivery.source import Source
+from .delivery.role_with_follower import Source
 from .kafka.admin import create_topics, topic_problems
 from .kafka.contact import contact
 from .kafka.publisher import PublishFailed, open_publisher
 from .kafka.reading import UnknownTopic
 from .kafka.refusals import RIGHTS_ERRORS, check_rights, refusal
-from .runtime.errors import OperatorError
+from .runtime.errors import OperatorError, frames
 from .runtime.health import Stage, health_answered
 from .runtime.progress import Progress
 from .runtime.signals import Leave, stop_event, unless_stopped
-from .runtime.tracebacks import frames
 from .settings import Settings
 from .topics import ACCESS, WITH_REPORT, topics_of
 
@@ -72,7 +71,6 @@ async def _run(roles: Sequence[str], settings: Settings) -> None:
 async def _start(
     roles: Sequence[str], settings: Settings, resources: contextlib.AsyncExitStack
 ) -> list[Source]:
-    """The roles, ready to run. What is opened is closed with ``resources``."""
     await prepare_topics(settings, roles)
     await _check_rights(settings, roles)
     publisher = await resources.enter_async_context(open_publisher(settings))

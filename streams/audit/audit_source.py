@@ -1,35 +1,39 @@
 """The audit role: writes the audit chains.
 
 The consumer group gives each partition, and so each chain, one writer, however many workers there
-are. The bookmark in the group's offsets tells where a chain goes on
-(`safepassage.streams.audit.chain_ends`), so a crash between a block and a commit leaves no gap. A
-writer that was paused, lost its partition and writes one more block does no harm: blocks of the
-same records lead to the same heads.
+are. The group commits the chain's head as the metadata of each offset: a bookmark. A chain without
+one, as before the first commit or after the broker forgot the group, is looked for in the whole
+topic, once. A bookmark that is behind its chain does no harm, nor does a writer that was paused,
+lost its partition and writes one more block: blocks of the same records lead to the same heads.
 """
 
+from __future__ import annotations
+
 import asyncio
+import contextlib
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from pydantic import ValidationError
 
-from safepassage.schemas import AuditBlock, Verdict
-from safepassage.streams.delivery.batch_source import BatchSource, Preparation, commit
-from safepassage.streams.delivery.dead_letter_event import Subject, dead_letter, outgoing_letter
-from safepassage.streams.kafka.publisher import Publisher, PublishFailed
-from safepassage.streams.kafka.reading import ends
-from safepassage.streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
-from safepassage.streams.runtime import metrics
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.sealing.frame import is_sealed
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import AUDIT, RoleName, Topic
-from safepassage.streams.verdicts.deduplication import Conflict, Deduplicator
+from safepassage.schemas import AuditBlock, AuditEntry, Verdict
 
-from .chain import AUDITED, chain_name, entry_of, fold
-from .chain_ends import ChainEnd, chain_ends
+from ..delivery.batch_source import BatchSource, Preparation, commit
+from ..delivery.dead_letter_event import Subject, dead_letter, outgoing_letter
+from ..kafka.admin import committed_offsets
+from ..kafka.publisher import Publisher, PublishFailed
+from ..kafka.reading import ends, read_topics
+from ..kafka.records import Outgoing, Received, Record, UnreadableRecord, decode, event_of
+from ..runtime import metrics
+from ..runtime.errors import OperatorError
+from ..sealing.frame import is_sealed
+from ..settings import Settings
+from ..topics import AUDIT, RoleName, Topic
+from ..verdicts.deduplication import Conflict, Deduplicator
+from .chain import AUDITED, Head, chain_name, fold, genesis, value_digest
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +44,53 @@ BLOCK_ENTRIES = 200
 GATHER_SECONDS = 0.5
 # Contradictions come soon after the first: from a redelivery or a second submission.
 REMEMBERED_VERDICTS = 200_000
+
+
+@dataclass(slots=True)
+class ChainEnd:
+    """Where a chain goes on: after ``entries``, that lead to ``head``, at ``next_offset``."""
+
+    entries: int
+    head: str
+    next_offset: int
+
+    @classmethod
+    def of_nothing(cls, chain: str) -> ChainEnd:
+        return cls(0, genesis(chain).hex(), 0)
+
+    def follow(self, block: AuditBlock) -> None:
+        """Move on to the end of ``block``, unless it repeats what is behind."""
+        end = block.index + len(block.entries)
+        if end > self.entries:
+            self.entries, self.head = end, block.hash
+            self.next_offset = block.entries[-1].source.offset + 1
+
+    def bookmark(self, chain: str) -> str:
+        """What to commit with the offset, from which `chain_ends` knows it again."""
+        return Head(chain=chain, entries=self.entries, hash=self.head).model_dump_json()
+
+
+async def chain_ends(
+    settings: Settings, group: str, partitions: Collection[TopicPartition]
+) -> dict[TopicPartition, ChainEnd]:
+    """Where the chains of ``partitions`` go on, by the bookmarks of the role ``group``; those that
+    have not begun may be left out."""
+    committed = (await committed_offsets(settings, {group: list(partitions)}))[group]
+    found: dict[TopicPartition, ChainEnd] = {}
+    for tp, (offset, metadata) in committed.items():
+        with contextlib.suppress(ValidationError):  # committed by a tool, or forgotten
+            head = Head.model_validate_json(metadata)
+            if head.chain == chain_name(tp.topic, tp.partition):
+                found[tp] = ChainEnd(head.entries, head.hash, offset)
+    unknown = {chain_name(tp.topic, tp.partition): tp for tp in partitions if tp not in found}
+    if unknown:
+        log.info("chains_looked_for_in_all_blocks", chains=len(unknown))
+        async for record in read_topics(settings, [AUDIT]):
+            block = event_of(record, AuditBlock)
+            if block and block.chain in unknown and block.entries:
+                end = found.setdefault(unknown[block.chain], ChainEnd.of_nothing(block.chain))
+                end.follow(block)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +111,6 @@ class AuditSource(BatchSource):
         self._seen = Deduplicator(REMEMBERED_VERDICTS)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Write blocks until ``stop`` is set."""
         try:
             await super().run(stop)
         finally:
@@ -70,7 +120,6 @@ class AuditSource(BatchSource):
         return self._take_up(consumer.assignment())
 
     async def _take_up(self, assigned: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Go on where every assigned chain ends."""
         found = await chain_ends(self._settings, ROLE, assigned)
         reach = await ends(self._settings, AUDITED)
         for tp, end in found.items():
@@ -120,8 +169,9 @@ class AuditSource(BatchSource):
             for record in part:
                 verdict = _verdict(record)
                 # An id is made of the document's text: what is sealed is named by its place alone.
-                named = verdict is not None and not is_sealed(record.value)
-                entries.append(entry_of(record, verdict.event.id if verdict and named else None))
+                verdict_id = verdict.event.id if verdict and not is_sealed(record.value) else None
+                digest, place = value_digest(record).hex(), record.coordinates
+                entries.append(AuditEntry(source=place, verdict_id=verdict_id, sha256=digest))
                 outgoing += self._contradiction(verdict)
             block = AuditBlock(
                 chain=name,

@@ -21,11 +21,12 @@ from pydantic import Field
 
 from safepassage.schemas import AuditBlock, AuditEntry
 from safepassage.schemas.base import Contract
-from safepassage.streams.kafka.reading import read_topics
-from safepassage.streams.kafka.records import Record, event_of
-from safepassage.streams.runtime.local_database import TemporaryDatabase
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import AUDIT, READ_BY
+
+from ..kafka.reading import read_topics
+from ..kafka.records import Record, event_of
+from ..runtime.local_database import TemporaryDatabase
+from ..settings import Settings
+from ..topics import AUDIT, READ_BY
 
 AUDITED = READ_BY["audit"]
 # A topic that was written anew differs everywhere.
@@ -75,7 +76,6 @@ class Findings:
     more: int = 0
 
     def add(self, finding: AuditFinding) -> None:
-        """Count one."""
         if len(self.named) < NAMED_FINDINGS:
             self.named.append(finding)
         else:
@@ -116,30 +116,26 @@ class Run:
         verdict_id: str | None = None,
         written_ms: int | None = None,
     ) -> None:
-        """Put one at the end; ``head`` is the chain's head after it."""
+        """``head`` is the chain's head after it."""
         row = (self._name, self._length, offset, sha256, head, verdict_id, written_ms)
         self._connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         self._length += 1
 
     def head(self, number: int) -> bytes:
-        """The head after the entry of that number."""
         (head,) = self._select("head", "number = ?", number).fetchone()
         return bytes(head)
 
     def since(self, number: int) -> Iterator[Recorded]:
-        """Those from ``number`` on, in order."""
         rows = self._select(self._COLUMNS, "number >= ? ORDER BY number", number)
         return (Recorded(*row) for row in rows)
 
     def next_like(self, one: Recorded, number: int) -> Recorded | None:
-        """The first from ``number`` on with the content of ``one``."""
         self._connection.execute("CREATE INDEX IF NOT EXISTS contents ON runs (run, sha256)")
         where = "sha256 = ? AND number >= ? ORDER BY number"
         row = self._select(self._COLUMNS, where, one.sha256, number).fetchone()
         return Recorded(*row) if row else None
 
     def clear(self) -> None:
-        """Forget all of it."""
         self._connection.execute("DELETE FROM runs WHERE run = ?", (self._name,))
         self._length = 0
 
@@ -156,8 +152,7 @@ class Chain:
         self.name = name
         self.first = 0
         self.entries = entries
-        self.next_offset = 0
-        """The first offset of the partition that it does not cover."""
+        self.next_offset = 0  # The first offset of the partition that it does not cover
         self._found = found
         self._begin = self._last = genesis(name)
 
@@ -168,11 +163,9 @@ class Chain:
 
     @property
     def head(self) -> Head:
-        """Its head now."""
         return Head(chain=self.name, entries=self.length, hash=self._last.hex())
 
     def head_after(self, position: int) -> bytes:
-        """Its head after that many of ``entries``."""
         return self.entries.head(position - 1) if position else self._begin
 
     def append(self, block: AuditBlock, written_ms: int | None = None) -> None:
@@ -219,15 +212,11 @@ class Chains(TemporaryDatabase):
         self._known: dict[str, Chain] = {}
 
     def of(self, name: str) -> Chain:
-        """The chain of that name, which may be empty."""
-        known = self._known.get(name)
-        if known is None:
-            entries = Run(self.connection, name)
-            known = self._known[name] = Chain(name, entries, self.found)
-        return known
+        if name not in self._known:
+            self._known[name] = Chain(name, Run(self.connection, name), self.found)
+        return self._known[name]
 
     def all(self) -> list[Chain]:
-        """The chains, by name."""
         return [self._known[name] for name in sorted(self._known)]
 
 
@@ -243,17 +232,10 @@ def link(head: bytes, entry: AuditEntry) -> bytes:
 
 
 def fold(head: str, entries: Iterable[AuditEntry]) -> str:
-    """The head after all of ``entries``, in hex."""
     folded = bytes.fromhex(head)
     for entry in entries:
         folded = link(folded, entry)
     return folded.hex()
-
-
-def entry_of(record: Record, verdict_id: str | None) -> AuditEntry:
-    """The entry of one record. ``verdict_id`` is None for what is no verdict."""
-    digest = value_digest(record).hex()
-    return AuditEntry(source=record.coordinates, verdict_id=verdict_id, sha256=digest)
 
 
 def value_digest(record: Record) -> bytes:
@@ -278,8 +260,3 @@ async def read_chains(settings: Settings) -> AsyncIterator[Chains]:
                 written_ms = record.timestamp if record.timestamp >= 0 else None
                 chains.of(block.chain).append(block, written_ms)
         yield chains
-
-
-def parse_heads(lines: Iterable[str]) -> Iterator[Head]:
-    """Heads as ``safepassage audit head`` wrote them."""
-    return (Head.model_validate_json(line) for line in lines if line.strip())

@@ -1,18 +1,21 @@
-"""Holds every verdict against the audit chains, and the chains against heads kept elsewhere."""
+"""Holds every verdict against the audit chains, and the chains against heads kept elsewhere.
+
+Anyone who may delete records can cut off a beginning as a topic's retention does. What tells them
+apart is time: retention takes nothing before its time is over, and nothing where that is for ever.
+"""
 
 import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
-from aiokafka import TopicPartition
-
-from safepassage.streams.kafka.admin import topic_retention
-from safepassage.streams.kafka.reading import ends, read_between
-from safepassage.streams.kafka.records import is_erased
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import AUDIT
-
+from ..kafka.admin import topic_retention
+from ..kafka.configuration import FOR_EVER
+from ..kafka.reading import ends, read_between
+from ..kafka.records import is_erased
+from ..settings import Settings
+from ..topics import AUDIT
 from .chain import (
     AUDITED,
     AuditFinding,
@@ -27,7 +30,47 @@ from .chain import (
     read_chains,
     value_digest,
 )
-from .explained_gaps import Retention
+
+# What the clocks of broker and verifier may differ by, and an entry be younger than its record.
+TOLERANCE_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """A topic's at ``now_ms``; ``kept_ms`` is negative for ever, None where it is not told."""
+
+    kept_ms: int | None
+    now_ms: int
+
+    def explains(self, entry: Recorded) -> bool:
+        """Whether the record of ``entry`` may be gone.
+
+        A record's own time is gone with it. Its entry is written after it, half a second later
+        where the auditor runs, so that counting from there errs to the strict side.
+        """
+        if not self.ends or entry.written_ms is None:
+            return False
+        return entry.written_ms + self._kept <= self.now_ms + TOLERANCE_MS
+
+    @property
+    def ends(self) -> bool:
+        return self.kept_ms is not None and self.kept_ms >= 0
+
+    def reason(self, entry: Recorded | None = None) -> str:
+        """Why the record of ``entry``, or any, should still be there."""
+        if self.kept_ms is None:
+            return "the broker does not tell for how long it keeps them (grant DescribeConfigs)"
+        if not self.ends:
+            return f"the topic keeps them for ever (retention.ms={FOR_EVER})"
+        if entry is None or entry.written_ms is None:
+            return "when they were recorded is not known"
+        due = datetime.fromtimestamp((entry.written_ms + self._kept) / 1000, UTC)
+        return f"retention.ms={self.kept_ms} keeps them until {due:%Y-%m-%d %H:%M} UTC"
+
+    @property
+    def _kept(self) -> int:
+        # A year 9999 is for ever as well, and a larger number no date.
+        return min(self.kept_ms or 0, 100 * 366 * 24 * 3600 * 1000)
 
 
 @dataclass(slots=True)
@@ -45,7 +88,6 @@ class AuditResult:
 
     @property
     def findings(self) -> list[AuditFinding]:
-        """Those that are named."""
         return self.found.named
 
 
@@ -71,7 +113,11 @@ async def verify(settings: Settings, anchored: Sequence[Head] = ()) -> AuditResu
             verify_chain(chain, held, end, result, retention[tp.topic])
             _verify_beginning(chain, result, retention[settings.topic(AUDIT.name)])
             held.clear()
-        for finding in (*_unknown_chains(chains, reach), *_against_anchors(chains, anchored)):
+        known = {chain_name(tp.topic, tp.partition) for tp in reach}
+        for name in [chain.name for chain in chains.all() if chain.name not in known]:
+            detail = "there is a chain, but no such partition"
+            result.found.add(AuditFinding("removed", name, detail))
+        for finding in _against_anchors(chains, anchored):
             result.found.add(finding)
     return result
 
@@ -147,11 +193,13 @@ def _compare(chain: Chain, begin: int, held: Run, result: AuditResult) -> None:
                 entry = entry if there else next(entries, None)
                 record = record if told else next(records, None)
             elif there.number - record.number >= told.number - entry.number:
-                result.found.add(_moved(chain, entry, there))
+                detail = f"now is at offset {there.offset}"
+                result.found.add(_of_entry("reordered", chain, entry, detail))
                 moved_records.add(there.number)
                 entry = next(entries, None)
             else:
-                result.found.add(_moved(chain, told, record))
+                detail = f"now is at offset {record.offset}"
+                result.found.add(_of_entry("reordered", chain, told, detail))
                 moved_entries.add(told.number)
                 record = next(records, None)
 
@@ -172,20 +220,8 @@ def _differ(
         result.found.add(AuditFinding("inserted", chain.name, detail, record.offset))
 
 
-def _moved(chain: Chain, entry: Recorded, record: Recorded) -> AuditFinding:
-    return _of_entry("reordered", chain, entry, f"now is at offset {record.offset}")
-
-
 def _of_entry(kind: FindingKind, chain: Chain, entry: Recorded, detail: str) -> AuditFinding:
     return AuditFinding(kind, chain.name, detail, entry.offset, entry.verdict_id)
-
-
-def _unknown_chains(chains: Chains, reach: dict[TopicPartition, int]) -> Iterator[AuditFinding]:
-    known = {chain_name(tp.topic, tp.partition) for tp in reach}
-    for chain in chains.all():
-        if chain.name not in known:
-            detail = "there is a chain, but no such partition"
-            yield AuditFinding("removed", chain.name, detail)
 
 
 def _against_anchors(chains: Chains, anchored: Sequence[Head]) -> Iterator[AuditFinding]:

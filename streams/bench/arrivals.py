@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from aiokafka import AIOKafkaProducer
 
 from safepassage.schemas import Coordinates, Document
-from safepassage.streams.kafka.publisher import hand_over, place_of
-from safepassage.streams.kafka.records import Outgoing
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import DOCUMENTS
+
+from ..kafka.publisher import hand_over, place_of
+from ..kafka.records import Outgoing
+from ..settings import Settings
+from ..topics import DOCUMENTS
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A document that the broker has: when it was due, and when the broker had it, in seconds of
-    `time.monotonic`."""
+    """A document that the broker has, and when it was due and had, in `time.monotonic`."""
 
     place: Coordinates
     due: float

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from aiokafka import TopicPartition
 
 from safepassage.schemas import Coordinates, DeadLetter, Event, ExtractionManifest, Verdict
-from safepassage.streams.kafka.reading import ends, follow_topics
-from safepassage.streams.kafka.records import event_of
-from safepassage.streams.report.document_completion import DocumentCompletion
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, DEAD_LETTERS, MANIFESTS, QUARANTINE
+
+from ..kafka.reading import ends, follow_topics
+from ..kafka.records import event_of
+from ..report.document_completion import DocumentCompletion
+from ..settings import Settings
+from ..topics import ACCEPTED, DEAD_LETTERS, MANIFESTS, QUARANTINE
 
 FOLLOWED = (MANIFESTS, ACCEPTED, QUARANTINE, DEAD_LETTERS)
 

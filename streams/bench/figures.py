@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 
 from pydantic import Field
 
@@ -10,23 +9,9 @@ from safepassage.schemas import Contract, Coordinates
 
 from .arrivals import Arrival
 from .completions import Ending
-from .roles import RoleLoad
+from .roles import RoleFigures
 
 PERCENTILES = (50, 90, 99)
-
-
-class RoleFigures(Contract):
-    """One role; ``lag`` at the end of the arrivals, and the most that was seen. ``busy`` and
-    ``seconds_per_record`` are None where its workers' metrics were not given,
-    ``cpu_seconds_per_record`` also where other roles share its process."""
-
-    role: str
-    busy: float | None = None
-    records_per_second: float | None = None
-    seconds_per_record: float | None = None
-    cpu_seconds_per_record: float | None = None
-    lag: int | None = None
-    highest_lag: int | None = None
 
 
 class BenchFigures(Contract):
@@ -63,7 +48,7 @@ def figures(
     arrivals: Sequence[Arrival],
     endings: Mapping[Coordinates, Ending],
     until: float,
-    loads: Sequence[RoleLoad],
+    loads: Sequence[RoleFigures],
     lags: Sequence[Mapping[str, int]],
     bottleneck: str | None,
 ) -> BenchFigures:
@@ -72,7 +57,12 @@ def figures(
     ended = [endings[arrival.place] for arrival in arrivals if arrival.place in endings]
     in_time = [ending for ending in ended if ending.at <= until]
     by_role = {load.role: load for load in loads}
-    names = dict.fromkeys((*by_role, *(role for seen in lags for role in seen)))
+    roles = []
+    for name in dict.fromkeys((*by_role, *(role for seen in lags for role in seen))):
+        seen = [lag[name] for lag in lags if name in lag]
+        behind = {"lag": seen[-1], "highest_lag": max(seen)} if seen else {}
+        known = by_role.get(name) or RoleFigures(role=name)
+        roles.append(known.model_copy(update=behind))
 
     def waits(start: Mapping[Coordinates, float]) -> list[float]:
         return [
@@ -92,27 +82,17 @@ def figures(
         end_to_end=percentiles(waits({a.place: a.accepted for a in arrivals})),
         from_due=percentiles(waits({a.place: a.due for a in arrivals})),
         late=percentiles(a.accepted - a.due for a in arrivals),
-        roles=tuple(_role(name, by_role.get(name), lags) for name in names),
+        roles=tuple(roles),
         bottleneck=bottleneck,
         kept_up=len(ended) == len(arrivals) and len(in_time) >= 0.9 * len(arrivals),
     )
 
 
 def percentiles(values: Iterable[float]) -> dict[str, float | None]:
-    """The smallest value that so many percent do not exceed, and the largest; None for infinity,
-    and where there is no value."""
+    """Of ``values``, and the largest; None for infinity, and where there is no value."""
     ordered = sorted(values)
     if not ordered:
         return dict.fromkeys([*(f"p{p}" for p in PERCENTILES), "max"])
     ranks = {f"p{p}": math.ceil(p / 100 * len(ordered)) - 1 for p in PERCENTILES}
     found = {name: ordered[rank] for name, rank in {**ranks, "max": -1}.items()}
     return {name: value if math.isfinite(value) else None for name, value in found.items()}
-
-
-def _role(name: str, load: RoleLoad | None, lags: Sequence[Mapping[str, int]]) -> RoleFigures:
-    seen = [lag[name] for lag in lags if name in lag]
-    return RoleFigures(
-        **(asdict(load) if load else {"role": name}),
-        lag=seen[-1] if seen else None,
-        highest_lag=max(seen, default=None),
-    )

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from safepassage.streams.kafka import admin
-from safepassage.streams.kafka.reading import ends
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import READ_BY, RoleName
+from safepassage.schemas import Contract
+
+from ..kafka import admin
+from ..kafka.reading import ends
+from ..runtime.errors import OperatorError
+from ..settings import Settings
+from ..topics import READ_BY, RoleName
 
 # The roles on the way from a document to its verdicts, in their order.
 ON_THE_WAY: tuple[RoleName, ...] = ("extract", "align", "score")
@@ -32,21 +34,21 @@ class Scrape:
     cpu: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
-@dataclass(frozen=True, slots=True)
-class RoleLoad:
-    """One role between two scrapes. ``busy`` is the share of the time in which its batches were
-    being handled, of all that it can handle at once. ``cpu_seconds_per_record`` is of its process,
-    None where others run in it."""
+class RoleFigures(Contract):
+    """One role; ``lag`` at the end of the arrivals, and the most that was seen. ``busy`` and
+    ``seconds_per_record`` are None where its workers' metrics were not given,
+    ``cpu_seconds_per_record`` also where other roles share its process."""
 
     role: str
-    busy: float
-    records_per_second: float
-    seconds_per_record: float | None
-    cpu_seconds_per_record: float | None
+    busy: float | None = None
+    records_per_second: float | None = None
+    seconds_per_record: float | None = None
+    cpu_seconds_per_record: float | None = None
+    lag: int | None = None
+    highest_lag: int | None = None
 
 
 async def scrape(urls: Sequence[str]) -> Scrape:
-    """The metrics of every worker."""
     texts = await asyncio.gather(*(asyncio.to_thread(_get, url) for url in urls))
     found = Scrape(time.monotonic())
     for text in texts:
@@ -54,7 +56,7 @@ async def scrape(urls: Sequence[str]) -> Scrape:
     return found
 
 
-def loads(before: Scrape, after: Scrape, drained: Scrape) -> list[RoleLoad]:
+def loads(before: Scrape, after: Scrape, drained: Scrape) -> list[RoleFigures]:
     """What every role did from ``before`` to ``after``, while documents came. What a record takes
     is counted until ``drained``: a batch counts when it has ended, and may be as long as the rate
     was held."""
@@ -64,8 +66,8 @@ def loads(before: Scrape, after: Scrape, drained: Scrape) -> list[RoleLoad]:
         records = drained.records[role] - before.records[role]
         cpu = drained.cpu[role] - before.cpu[role] if role in drained.cpu else None
         made.append(
-            RoleLoad(
-                role,
+            RoleFigures(
+                role=role,
                 busy=(after.busy[role] - before.busy[role]) / (seconds * after.capacity[role]),
                 records_per_second=(after.records[role] - before.records[role]) / seconds,
                 seconds_per_record=_each(drained.busy[role] - before.busy[role], records),
@@ -80,18 +82,17 @@ def _each(seconds: float | None, records: float) -> float | None:
 
 
 async def lags(settings: Settings) -> dict[str, int]:
-    """How many records each role on the way has not done."""
     reach = await ends(settings, [topic for role in ON_THE_WAY for topic in READ_BY[role]])
     behind = await admin.lags(settings, reach, ON_THE_WAY)
     return {role: records for role, (records, _) in behind.items()}
 
 
 def bottleneck(
-    loads: Sequence[RoleLoad], first: Mapping[str, int], last: Mapping[str, int], records: int
+    loads: Sequence[RoleFigures], first: Mapping[str, int], last: Mapping[str, int], records: int
 ) -> str | None:
     """The role that bounds the rate: the busiest on the way, if it is busy for four fifths of the
     time; else the one whose lag grew most, by more than a tenth of the ``records`` that came."""
-    busy = {load.role: load.busy for load in loads if load.role in ON_THE_WAY}
+    busy = {load.role: load.busy or 0.0 for load in loads if load.role in ON_THE_WAY}
     if busy and max(busy.values()) >= 0.8:
         return max(busy, key=lambda role: busy[role])
     growth = {role: lag - first.get(role, 0) for role, lag in last.items()}

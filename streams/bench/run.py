@@ -12,14 +12,14 @@ from pathlib import Path
 from aiokafka import AIOKafkaProducer
 
 from safepassage.schemas import Document
-from safepassage.streams.demo.embedded import LOOPBACK, free_port
-from safepassage.streams.demo.run import DEMO_ROLES, corpus_schema
-from safepassage.streams.demo.stack import RunningStack, running_stack, sigterm_unwinds
-from safepassage.streams.kafka.admin import create_topics
-from safepassage.streams.kafka.publisher import open_publisher
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import Settings
 
+from ..demo.embedded import LOOPBACK, free_port
+from ..demo.run import DEMO_ROLES, corpus_schema
+from ..demo.stack import RunningStack, running_stack, sigterm_unwinds
+from ..kafka.admin import create_topics
+from ..kafka.publisher import open_publisher
+from ..runtime.errors import OperatorError
+from ..settings import Settings
 from .arrivals import arrive, schedule
 from .completions import Completions
 from .figures import BenchFigures, figures
@@ -43,7 +43,6 @@ class BenchRequest:
     metrics: Sequence[str] = ()
 
     def documents(self) -> int:
-        """How many there are in all."""
         return self.warm_up + sum(len(self.times(rate)) for rate in self.rates)
 
     def times(self, rate: float) -> list[float]:
@@ -88,8 +87,7 @@ def _start_roles(stack: RunningStack) -> list[str]:
 
 
 class Bench:
-    """The rates of one run, on the documents made for it. ``check`` raises where the run has become
-    impossible."""
+    """One run's rates, on its documents. ``check`` raises where it has become impossible."""
 
     def __init__(
         self,

@@ -1,55 +1,22 @@
-"""The ``safepassage`` command: `main`, and one module for each command."""
+"""The ``safepassage`` command: `main`, and a module for each command or a few."""
 
 import os
 import sys
-from importlib import metadata
+from importlib import import_module, metadata
 from typing import Annotated
 
 import typer
 from pydantic import ValidationError
+from typer import Option
 
 from safepassage.extras import MissingExtra, missing_extra
 from safepassage.schemas.jsonl import validation_summary
-from safepassage.streams.runtime import tracing
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.logs import configure_command_logging
-from safepassage.streams.runtime.threads import leave
-from safepassage.streams.settings import settings, unknown_variables
 
-from . import (
-    audit,
-    bench,
-    calibrate,
-    check,
-    compare,
-    curve,
-    dead_letters,
-    demo,
-    doctor,
-    erase,
-    evaluate,
-    files,
-    graph,
-    keys,
-    labels,
-    learn,
-    mcp,
-    promote,
-    realignments,
-    recorded_llm,
-    replay,
-    rollback,
-    schemas,
-    scorers,
-    serve,
-    shadow,
-    submit,
-    train,
-    up,
-    verdicts,
-    watch,
-    worker,
-)
+from ..runtime import tracing
+from ..runtime.errors import OperatorError
+from ..runtime.logs import configure_command_logging
+from ..runtime.threads import leave
+from ..settings import settings, unknown_variables
 from .output import complain, print_line
 
 app = typer.Typer(
@@ -58,26 +25,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (
-    *(demo.demo, up.up, worker.worker),
-    *(files.files, submit.submit, check.check, verdicts.verdicts, realignments.realignments),
-    *(watch.watch,),
-    *(evaluate.evaluate, curve.curve, train.train, calibrate.calibrate, compare.compare),
-    *(learn.learn, replay.replay, promote.promote, rollback.rollback, shadow.shadow),
-    *(serve.serve, mcp.mcp, doctor.doctor, bench.bench, schemas.schemas),
-    erase.erase,
-    recorded_llm.recorded_llm,
-):
-    app.command()(command)
-for group in (
-    graph.graph_app,
-    labels.labels_app,
-    audit.audit_app,
-    keys.keys_app,
-    dead_letters.dead_letters_app,
-    scorers.scorers_app,
-):
-    app.add_typer(group)
+_COMMANDS = {
+    **{"demo": "demo up", "worker": "worker", "files": "files", "submit": "submit"},
+    **{"check": "check", "verdicts": "verdicts realignments watch compare"},
+    **{"evaluate": "evaluate", "curve": "curve", "train": "train", "calibrate": "calibrate"},
+    **{"learn": "learn", "replay": "replay", "promote": "promote rollback"},
+    **{"shadow": "shadow", "serve": "serve mcp", "doctor": "doctor", "bench": "bench"},
+    **{"schemas": "schemas", "erase": "erase keys_app", "recorded_llm": "recorded_llm"},
+    **{"graph": "graph_app", "labels": "labels_app", "audit": "audit_app"},
+    **{"dead_letters": "dead_letters_app", "scorers": "scorers_app"},
+}
+"""The commands, and groups of commands, of each module."""
+for _module, _names in _COMMANDS.items():
+    for _name in _names.split():
+        _command = getattr(import_module(f".{_module}", __package__), _name)
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command)
+        else:
+            app.command()(_command)
 
 
 def _tell_version(wanted: bool) -> None:
@@ -90,8 +55,7 @@ def _tell_version(wanted: bool) -> None:
 def before_every_command(
     context: typer.Context,
     _version: Annotated[
-        bool,
-        typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version."),
+        bool, Option("--version", callback=_tell_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Decides, live, which facts an LLM extracted from documents can be trusted."""
@@ -99,7 +63,7 @@ def before_every_command(
     for line in unknown_variables(os.environ):
         complain.print(line, soft_wrap=True)
     if settings().traces:
-        from safepassage.streams.runtime.otel import OtelTracing
+        from ..runtime.otel import OtelTracing
 
         tracing.use(OtelTracing())
         context.call_on_close(tracing.stop)
@@ -136,7 +100,7 @@ def _for_operator(error: Exception) -> str | None:
     if isinstance(error, ValidationError):
         return f"a setting is wrong: {_variable(error)}{validation_summary(error)}"
     if _is_of_kafka(error):
-        from safepassage.streams.kafka.refusals import refusal
+        from ..kafka.refusals import refusal
 
         asked = f"{error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
         return f"Kafka: {refusal(error) or asked}"

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
-from safepassage.streams.cli.output import print_line
-from safepassage.streams.settings import settings
+from ..settings import settings
+from .output import print_line
 
 audit_app = typer.Typer(
     help="The tamper-evident record of verdicts.", no_args_is_help=True, name="audit"
@@ -17,14 +18,15 @@ audit_app = typer.Typer(
 @audit_app.command("verify")
 def audit_verify(
     heads: Annotated[
-        Path | None, typer.Option(help="Heads kept elsewhere (from `audit head`), to compare with.")
+        Path | None, Option(help="Heads kept elsewhere (from `audit head`), to compare with.")
     ] = None,
 ) -> None:
     """Find changed, removed, inserted and reordered verdicts. Exits 1 if there is any."""
-    from safepassage.streams.audit.chain import parse_heads
-    from safepassage.streams.audit.verification import verify
+    from ..audit.chain import Head
+    from ..audit.verification import verify
 
-    anchored = list(parse_heads(heads.read_text().splitlines())) if heads else []
+    lines = heads.read_text().splitlines() if heads else []
+    anchored = [Head.model_validate_json(line) for line in lines if line.strip()]
     result = asyncio.run(verify(settings(), anchored))
     for finding in result.findings:
         print_line(str(finding))
@@ -43,12 +45,11 @@ def audit_verify(
 @audit_app.command("head")
 def audit_head() -> None:
     """Print each chain's head as a JSON line, to be kept where the broker cannot reach."""
-    asyncio.run(_print_heads())
+    from ..audit.chain import read_chains
 
+    async def heads() -> None:
+        async with read_chains(settings()) as chains:
+            for chain in chains.all():
+                print_line(chain.head.model_dump_json())
 
-async def _print_heads() -> None:
-    from safepassage.streams.audit.chain import read_chains
-
-    async with read_chains(settings()) as chains:
-        for chain in chains.all():
-            print_line(chain.head.model_dump_json())
+    asyncio.run(heads())

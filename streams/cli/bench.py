@@ -9,52 +9,48 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from typer import Option
 
-from safepassage.streams.cli.options import JsonFile
-from safepassage.streams.cli.output import complain, open_outputs, write_figures
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import settings
+from ..runtime.errors import OperatorError
+from ..settings import settings
+from .options import JsonFile
+from .output import complain, open_outputs, write_figures
 
 if TYPE_CHECKING:
     from safepassage.schemas import Document
-    from safepassage.streams.bench.figures import BenchFigures
-    from safepassage.streams.bench.workload import Workload
+
+    from ..bench.figures import BenchFigures
 
 # Of the tables where they go to a file.
 FILE_WIDTH = 110
 
 
-Rate = Annotated[
-    list[float], typer.Option("--rate", "-r", help="Documents a second; may be repeated.")
-]
+Rate = Annotated[list[float], Option("--rate", "-r", help="Documents a second; may be repeated.")]
 Embedded = Annotated[
-    bool, typer.Option("--embedded", help="Through a stack of its own, with a recorded LLM.")
+    bool, Option("--embedded", help="Through a stack of its own, with a recorded LLM.")
 ]
 Yes = Annotated[
-    bool,
-    typer.Option("--yes", help="A deployment keeps the benchmark's documents and verdicts."),
+    bool, Option("--yes", help="A deployment keeps the benchmark's documents and verdicts.")
 ]
 Documents = Annotated[
     Path | None,
-    typer.Option("--documents", "-d", help="Files or JSON lines; the bundled ones if omitted."),
+    Option("--documents", "-d", help="Files or JSON lines; the bundled ones if omitted."),
 ]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(help="A worker's /metrics, for how busy its roles are; may be repeated."),
+    Option(help="A worker's /metrics, for how busy its roles are; may be repeated."),
 ]
-Length = Annotated[
-    int, typer.Option(help="Texts a document has, the first with its extractions.", min=1)
-]
+Length = Annotated[int, Option(help="Texts a document has, the first with its extractions.", min=1)]
 Entities = Annotated[
-    float, typer.Option(help="Share of extractions that --embedded keeps.", min=0.01, max=1)
+    float, Option(help="Share of extractions that --embedded keeps.", min=0.01, max=1)
 ]
-Drain = Annotated[float, typer.Option(help="Seconds to wait for what is left after a rate.", min=0)]
+Drain = Annotated[float, Option(help="Seconds to wait for what is left after a rate.", min=0)]
 
 
 def bench(
     *,
     rate: Rate,
-    seconds: Annotated[float, typer.Option(help="How long each rate lasts.", min=1)] = 60,
+    seconds: Annotated[float, Option(help="How long each rate lasts.", min=1)] = 60,
     embedded: Embedded = False,
     yes: Yes = False,
     documents: Documents = None,
@@ -62,7 +58,7 @@ def bench(
     length: Length = 1,
     entities: Entities = 1.0,
     drain: Drain = 60,
-    seed: Annotated[int, typer.Option(help="Of the arrivals' times.")] = 1,
+    seed: Annotated[int, Option(help="Of the arrivals' times.")] = 1,
     json_file: JsonFile = None,
 ) -> None:
     """Send documents at a rate that no completion slows down, and say what becomes of them.
@@ -72,8 +68,9 @@ def bench(
     that no cache answers; an LLM that costs money is asked for each. Exits 1 if a document had no
     verdict in the end.
     """
-    from safepassage.streams.bench.run import BenchRequest, bench_deployment, bench_embedded
-    from safepassage.streams.bench.workload import Workload
+    from ..bench.run import BenchRequest, bench_deployment, bench_embedded
+    from ..bench.workload import Workload
+    from ..demo import corpus
 
     open_outputs(files=[json_file])
     if not all(one > 0 for one in rate):
@@ -88,7 +85,10 @@ def bench(
             "good, and its LLM is asked for each: give --yes, or --embedded"
         )
     request = BenchRequest(rate, seconds, drain=drain, seed=seed, metrics=tuple(metrics or ()))
-    workload = _workload(Workload, documents, length, entities)
+    if documents:
+        workload = Workload(_read(documents), (), length)
+    else:
+        workload = Workload(corpus.documents(), corpus.extractions(), length, entities)
     found = (
         bench_embedded(request, workload, _tell)
         if embedded
@@ -100,20 +100,11 @@ def bench(
         raise typer.Exit(1)
 
 
-def _workload(
-    made: type[Workload], documents: Path | None, length: int, entities: float
-) -> Workload:
-    from safepassage.streams.demo import corpus
-
-    if documents is None:
-        return made(corpus.documents(), corpus.extractions(), length, entities)
-    return made(_read(documents), (), length)
-
-
 def _read(path: Path) -> list[Document]:
     from safepassage.files import Rejected
     from safepassage.schemas import Document
-    from safepassage.streams.offline.documents import read_documents
+
+    from ..offline.documents import read_documents
 
     found = list(read_documents([path], settings()))
     for rejected in found:

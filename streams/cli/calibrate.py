@@ -7,19 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from typer import Argument, Option
 
-from safepassage.streams.cli.label_options import (
-    DOCUMENTS_HELP,
-    TARGET_HELP,
+from ..settings import settings
+from .label_options import (
+    Documents,
+    LabelsFrom,
+    TargetOption,
     label_sources,
     print_tables,
     progress_bars,
     read_labelled,
     read_target,
 )
-from safepassage.streams.cli.options import JsonFile
-from safepassage.streams.cli.output import open_outputs, print_line, write_figures
-from safepassage.streams.settings import settings
+from .options import JsonFile
+from .output import open_outputs, print_line, write_figures
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,53 +31,44 @@ if TYPE_CHECKING:
 
 
 Datasets = Annotated[
-    list[Path], typer.Argument(metavar="DATASET...", help="Labels, as `evaluate` reads them.")
+    list[Path], Argument(metavar="DATASET...", help="Labels, as `evaluate` reads them.")
 ]
-Scorer = Annotated[str | None, typer.Option("--scorer", "-s", help="The scorer to calibrate.")]
+Scorer = Annotated[str | None, Option("--scorer", "-s", help="The scorer to calibrate.")]
 Risk = Annotated[
     float | None,
-    typer.Option(
-        help="Promise instead: of what is accepted no larger share is wrong.",
-        min=0.0001,
-        max=0.5,
+    Option(
+        help="Promise instead: of what is accepted no larger share is wrong.", min=0.0001, max=0.5
     ),
 ]
-Confidence = Annotated[
-    float, typer.Option(help="Confidence of the promise.", min=0.5001, max=0.9999)
-]
+Confidence = Annotated[float, Option(help="Confidence of the promise.", min=0.5001, max=0.9999)]
 Ask = Annotated[
-    float | None,
-    typer.Option(help="The share of values that a cascade may ask about.", min=0, max=1),
+    float | None, Option(help="The share of values that a cascade may ask about.", min=0, max=1)
 ]
 Cost = Annotated[
-    float | None,
-    typer.Option(help="The same as US dollars that a million values may cost.", min=0),
+    float | None, Option(help="The same as US dollars that a million values may cost.", min=0)
 ]
 Kind = Annotated[
     Literal["auto", "platt", "isotonic"],
-    typer.Option(help="How scores become probabilities; auto: isotonic from 500 labels on."),
-]
-Labels = Annotated[
-    str | None, typer.Option(help="Who gave the labels; printed beside the figures.")
+    Option(help="How scores become probabilities; auto: isotonic from 500 labels on."),
 ]
 
 
 def calibrate(
     datasets: Datasets,
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The new scorer's folder.")],
+    out: Annotated[Path, Option("--out", "-o", help="The new scorer's folder.")],
     scorer: Scorer = None,
-    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
-    target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
+    documents: Documents = [],
+    target: TargetOption = "f1",
     risk: Risk = None,
     confidence: Confidence = 0.95,
     ask: Ask = None,
     cost: Cost = None,
     kind: Kind = "auto",
-    name: Annotated[str | None, typer.Option(help="Name of the new scorer.")] = None,
-    labels: Labels = None,
+    name: Annotated[str | None, Option(help="Name of the new scorer.")] = None,
+    labels: LabelsFrom = None,
     json_file: JsonFile = None,
-    seed: Annotated[int, typer.Option(help="Seed of negatives that are made.")] = 0,
+    seed: Annotated[int, Option(help="Seed of negatives that are made.")] = 0,
 ) -> None:
     """Fit probabilities, and thresholds per entity type, on labels; write a new scorer.
 

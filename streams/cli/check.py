@@ -9,19 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
-from safepassage.streams.cli.options import SchemaName, ScorerName, fields_of
-from safepassage.streams.cli.output import complain, file_or_stdout, open_outputs
-from safepassage.streams.settings import settings
+from ..settings import settings
+from .options import SchemaName, ScorerName, fields_of
+from .output import complain, file_or_stdout, open_outputs
 
 if TYPE_CHECKING:
     from safepassage.schemas import Document, Verdict
-    from safepassage.streams.offline.evidence_boxes import EvidenceBoxes
+
+    from ..offline.evidence_boxes import EvidenceBoxes
 
 
 Documents = Annotated[
     list[Path],
-    typer.Option(
+    Option(
         "--documents",
         "-d",
         help='JSON lines (.gz) of {"id", "text"}; or files and folders as `submit` reads them.',
@@ -29,7 +31,7 @@ Documents = Annotated[
 ]
 Extractions = Annotated[
     list[Path],
-    typer.Option(
+    Option(
         "--extractions",
         "-e",
         help='JSON lines (.gz) of {"id", "doc_id", "entity_type", "value", "context"}; '
@@ -38,18 +40,16 @@ Extractions = Annotated[
 ]
 Responses = Annotated[
     list[Path],
-    typer.Option("--responses", "-r", help='JSON lines (.gz) of {"id", "context", "response"}.'),
+    Option("--responses", "-r", help='JSON lines (.gz) of {"id", "context", "response"}.'),
 ]
 Out = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Where the verdicts go; stdout if omitted.")
+    Path | None, Option("--out", "-o", help="Where the verdicts go; stdout if omitted.")
 ]
 Boxes = Annotated[
-    Path | None,
-    typer.Option(help="Where the boxes of the evidence go, for documents with a layout."),
+    Path | None, Option(help="Where the boxes of the evidence go, for documents with a layout.")
 ]
 Html = Annotated[
-    Path | None,
-    typer.Option(help="Where the documents go with their verdicts, as one page to look at."),
+    Path | None, Option(help="Where the documents go with their verdicts, as one page to look at.")
 ]
 
 
@@ -69,8 +69,9 @@ def check(  # noqa: PLR0917 - typer's options
     from safepassage.pipeline import new_aligner
     from safepassage.schemas import Document
     from safepassage.scoring_worker import load_scorer
-    from safepassage.streams.offline.check import check as run_check
-    from safepassage.streams.offline.check import read_input
+
+    from ..offline.check import check as run_check
+    from ..offline.check import read_input
 
     open_outputs(files=(out, boxes, html))
     given = read_input(documents, extractions, responses, settings(), fields_of(schema))
@@ -97,7 +98,7 @@ def check(  # noqa: PLR0917 - typer's options
 
 
 def _boxes(verdicts: list[Verdict], documents: Mapping[str, Document]) -> list[EvidenceBoxes]:
-    from safepassage.streams.offline.evidence_boxes import boxes_line
+    from ..offline.evidence_boxes import boxes_line
 
     known = ((verdict, documents.get(verdict.doc_id)) for verdict in verdicts)
     lines = (boxes_line(verdict, document) for verdict, document in known if document)

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
-from safepassage.streams.cli.evaluate import show
-from safepassage.streams.cli.label_options import (
+from .evaluate import show
+from .label_options import (
     Documents,
     LabelsFrom,
     Limit,
@@ -16,24 +17,21 @@ from safepassage.streams.cli.label_options import (
     progress_bars,
     read_labelled,
 )
-from safepassage.streams.cli.options import JsonFile
-from safepassage.streams.cli.output import open_outputs
+from .options import JsonFile
+from .output import open_outputs
 
 Rows = Annotated[
-    Path,
-    typer.Argument(metavar="ROWS", help="JSON lines (.gz) of the labelled extractions of a field."),
+    Path, Argument(metavar="ROWS", help="JSON lines (.gz) of the labelled extractions of a field.")
 ]
 Keep = Annotated[
-    Path | None,
-    typer.Option(help="Folder of what draws of reviews gave: a stopped run goes on."),
+    Path | None, Option(help="Folder of what draws of reviews gave: a stopped run goes on.")
 ]
 HeadOnly = Annotated[
-    bool,
-    typer.Option("--head-only", help="Refit the head, in seconds, and fine-tune no reader."),
+    bool, Option("--head-only", help="Refit the head, in seconds, and fine-tune no reader.")
 ]
 Checks = Annotated[
     float | None,
-    typer.Option(
+    Option(
         help="Share of the reviews that are spot checks of accepted values; the console's if "
         "omitted.",
         min=0,
@@ -46,21 +44,21 @@ def curve(
     rows: Rows,
     *,
     documents: Documents = [],
-    base: Annotated[str, typer.Option(help="The scorer that learns.")] = "default",
-    sizes: Annotated[str, typer.Option(help="Numbers of reviews.")] = "0,25,100",
-    draws: Annotated[int, typer.Option(help="Draws of reviews at each size.", min=1)] = 3,
+    base: Annotated[str, Option(help="The scorer that learns.")] = "default",
+    sizes: Annotated[str, Option(help="Numbers of reviews.")] = "0,25,100",
+    draws: Annotated[int, Option(help="Draws of reviews at each size.", min=1)] = 3,
     checks: Checks = None,
     judged: Annotated[
-        int | None, typer.Option(help="Judge each draw on about so many cases.", min=20)
+        int | None, Option(help="Judge each draw on about so many cases.", min=20)
     ] = None,
     head_only: HeadOnly = False,
-    epochs: Annotated[float, typer.Option(help="Passes of each training.")] = 5.0,
+    epochs: Annotated[float, Option(help="Passes of each training.")] = 5.0,
     keep: Keep = None,
     json_file: JsonFile = None,
     report: Report = None,
     labels: LabelsFrom = None,
     limit: Limit = None,
-    seed: Annotated[int, typer.Option(help="Seed of --limit and of the draws.")] = 0,
+    seed: Annotated[int, Option(help="Seed of --limit and of the draws.")] = 0,
 ) -> None:
     """Measure quality by the number of reviews of a field that were learnt from.
 

@@ -14,31 +14,29 @@ import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from typer import Argument, Option
 
-from safepassage.streams.cli.options import DAYS_AND_TIMES, By, Reason, Since, utc
-from safepassage.streams.cli.output import complain, print_line
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import settings
+from ..runtime.errors import OperatorError
+from ..settings import settings
+from .options import DAYS_AND_TIMES, By, Reason, Since, utc
+from .output import complain, print_line
 
 if TYPE_CHECKING:
-    from safepassage.streams.redrive.engine import Plan, RedriveRequest, RedriveResult
-    from safepassage.streams.redrive.letters import Letter, Selection
+    from ..redrive.engine import Plan, RedriveRequest, RedriveResult
+    from ..redrive.letters import Letter, Selection
 
 dead_letters_app = typer.Typer(
     help="Records that could not be processed.", no_args_is_help=True, name="dead-letters"
 )
 
-Errors = Annotated[
-    list[str] | None, typer.Option("--error", help="Only this error; may be repeated.")
-]
+Errors = Annotated[list[str] | None, Option("--error", help="Only this error; may be repeated.")]
 Stages = Annotated[
-    list[str] | None,
-    typer.Option("--stage", help="Only what failed in this stage; may be repeated."),
+    list[str] | None, Option("--stage", help="Only what failed in this stage; may be repeated.")
 ]
 Until = Annotated[
-    datetime | None, typer.Option("--until", formats=DAYS_AND_TIMES, help="Before this time (UTC).")
+    datetime | None, Option("--until", formats=DAYS_AND_TIMES, help="Before this time (UTC).")
 ]
-Ids = Annotated[list[str] | None, typer.Option("--id", help="Only this letter; may be repeated.")]
+Ids = Annotated[list[str] | None, Option("--id", help="Only this letter; may be repeated.")]
 
 
 @dead_letters_app.command("list")
@@ -48,7 +46,7 @@ def list_letters(
     since: Since = None,
     until: Until = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One line of JSON for each letter instead.")
+        bool, Option("--json", help="One line of JSON for each letter instead.")
     ] = False,
 ) -> None:
     """Count dead letters by stage and error. Texts are not printed."""
@@ -63,19 +61,19 @@ def list_letters(
 
 @dead_letters_app.command("show")
 def show(
-    letter_id: Annotated[str, typer.Argument(metavar="ID", help="The letter's id.")],
+    letter_id: Annotated[str, Argument(metavar="ID", help="The letter's id.")],
     text: Annotated[
-        bool, typer.Option("--text", help="Print the record's value itself, and nothing else.")
+        bool, Option("--text", help="Print the record's value itself, and nothing else.")
     ] = False,
 ) -> None:
     """Print a dead letter as JSON: what failed, where, and the size and digest of its record.
 
     The record may hold a document. It is printed only with --text.
     """
-    from safepassage.streams.delivery.dead_letter_event import contents
-    from safepassage.streams.kafka.erasures_and_seals import protection
-    from safepassage.streams.redrive.letters import letter_by_id
-    from safepassage.streams.sealing.frame import is_sealed
+    from ..delivery.dead_letter_event import contents
+    from ..kafka.erasures_and_seals import protection
+    from ..redrive.letters import letter_by_id
+    from ..sealing.frame import is_sealed
 
     letter = asyncio.run(letter_by_id(settings(), letter_id))
     if letter is None:
@@ -102,21 +100,16 @@ def redrive(
     until: Until = None,
     ids: Ids = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be put back, and change nothing.")
+        bool, Option("--dry-run", help="Say what would be put back, and change nothing.")
     ] = False,
     canary: Annotated[
-        int,
-        typer.Option(help="How many go first; the rest follows if they end well. 0: none.", min=0),
+        int, Option(help="How many go first; the rest follows if they end well. 0: none.", min=0)
     ] = 5,
-    watch: Annotated[
-        float, typer.Option(help="Seconds to wait for the canary's outcome.", min=1)
-    ] = 300,
-    rate: Annotated[float, typer.Option(help="Records a second.", min=0.1)] = 50,
-    limit: Annotated[
-        int | None, typer.Option(help="At most so many, the oldest first.", min=1)
-    ] = None,
+    watch: Annotated[float, Option(help="Seconds to wait for the canary's outcome.", min=1)] = 300,
+    rate: Annotated[float, Option(help="Records a second.", min=0.1)] = 50,
+    limit: Annotated[int | None, Option(help="At most so many, the oldest first.", min=1)] = None,
     max_redrives: Annotated[
-        int, typer.Option(help="Refuse what was redriven so often already and failed again.", min=1)
+        int, Option(help="Refuse what was redriven so often already and failed again.", min=1)
     ] = 3,
     by: By = "",
     reason: Reason = "",
@@ -126,7 +119,7 @@ def redrive(
     Each letter is put back once. Each batch is an event on `redrives`, before and after, which
     the audit chains. Exits 1 if the canary did not end well, or the broker refused a record.
     """
-    from safepassage.streams.redrive.engine import RedriveRequest
+    from ..redrive.engine import RedriveRequest
 
     request = RedriveRequest(
         run=f"d{datetime.now(UTC):%Y%m%d-%H%M%S-%f}",
@@ -151,7 +144,7 @@ def _selection(
     until: datetime | None,
     ids: list[str] | None = None,
 ) -> Selection:
-    from safepassage.streams.redrive.letters import Selection
+    from ..redrive.letters import Selection
 
     return Selection(
         errors=frozenset(errors or ()),
@@ -163,8 +156,8 @@ def _selection(
 
 
 async def _listed(chosen: Selection) -> tuple[list[Letter], set[str]]:
-    from safepassage.streams.redrive.engine import put_back_before
-    from safepassage.streams.redrive.letters import survey
+    from ..redrive.engine import put_back_before
+    from ..redrive.letters import survey
 
     found = await survey(settings(), chosen)
     if found.unread:
@@ -173,7 +166,7 @@ async def _listed(chosen: Selection) -> tuple[list[Letter], set[str]]:
 
 
 async def _redrive(request: RedriveRequest, *, dry_run: bool) -> RedriveResult | None:
-    from safepassage.streams.redrive.engine import plan, put_back_before, redrive
+    from ..redrive.engine import plan, put_back_before, redrive
 
     planned = await plan(settings(), await put_back_before(settings()), request)
     _tell_plan(planned, request, dry_run=dry_run)

@@ -6,31 +6,30 @@ import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
-from safepassage.streams.cli.output import print_line
-from safepassage.streams.settings import settings
+from ..settings import settings
+from .output import print_line
 
 if TYPE_CHECKING:
-    from safepassage.streams.doctor.diagnosis import Diagnosis
-    from safepassage.streams.doctor.examination import Alteration
+    from ..doctor.examination import Alteration
+    from ..doctor.services import Diagnosis
 
 
 def doctor(
     create_topics: Annotated[
-        bool, typer.Option("--create-topics", help="Create the topics that are missing.")
+        bool, Option("--create-topics", help="Create the topics that are missing.")
     ] = False,
     alter_topics: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--alter-topics",
             help="Say which settings topics would get, as far as no record can be lost by it.",
         ),
     ] = False,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Together with --alter-topics: do it.")
-    ] = False,
+    apply: Annotated[bool, Option("--apply", help="Together with --alter-topics: do it.")] = False,
     acls: Annotated[
-        bool, typer.Option("--acls", help="Only print the commands that give each role its rights.")
+        bool, Option("--acls", help="Only print the commands that give each role its rights.")
     ] = False,
 ) -> None:
     """Check broker, topics, Redis, model, LLM endpoint and clocks; say what to mend.
@@ -38,9 +37,12 @@ def doctor(
     Exits 1 if something has to be mended.
     """
     if acls:
-        _print_acls()
+        from ..doctor.acls import acl_commands
+
+        for line in acl_commands(settings()):
+            print_line(line)
         return
-    from safepassage.streams.doctor.examination import needs_mending
+    from ..doctor.examination import needs_mending
 
     if apply and not alter_topics:
         raise typer.BadParameter("is about --alter-topics", param_hint="--apply")
@@ -52,16 +54,9 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _print_acls() -> None:
-    from safepassage.streams.doctor.acls import acl_commands
-
-    for line in acl_commands(settings()):
-        print_line(line)
-
-
 async def _examine(create_topics: bool, alteration: Alteration) -> list[Diagnosis]:
     """Print each diagnosis as soon as it is known."""
-    from safepassage.streams.doctor.examination import diagnose
+    from ..doctor.examination import diagnose
 
     diagnoses = []
     async for diagnosis in diagnose(

@@ -6,14 +6,16 @@ import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from safepassage.streams.cli.options import By
-from safepassage.streams.cli.output import print_line
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import settings
+from ..runtime.errors import OperatorError
+from ..settings import settings
+from .options import By
+from .output import print_line
 
 if TYPE_CHECKING:
-    from safepassage.streams.privacy.erasure import Remains, Report
+    from ..privacy.erasure import Remains, Report
+
 
 MAX_DOCUMENTS = 10_000
 
@@ -21,17 +23,15 @@ MAX_DOCUMENTS = 10_000
 def erase(
     documents: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="DOC_ID",
             help="Ids of documents; without one, what a run that was cut off left.",
         ),
     ] = None,
-    reason: Annotated[
-        str, typer.Option(help="Why, for those who read it later; kept for ever.")
-    ] = "",
+    reason: Annotated[str, Option(help="Why, for those who read it later; kept for ever.")] = "",
     by: By = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be erased, and change nothing.")
+        bool, Option("--dry-run", help="Say what would be erased, and change nothing.")
     ] = False,
 ) -> None:
     """Erase documents: no role works on them any more, and what can be deleted is.
@@ -39,8 +39,8 @@ def erase(
     Says of every topic what is gone and what remains until when. It reads every topic once, and may
     be repeated. Exits 1 if a place could not be reached.
     """
-    from safepassage.streams.privacy.erasure import erase as run
-    from safepassage.streams.privacy.erasure import unfinished
+    from ..privacy.erasure import erase as run
+    from ..privacy.erasure import unfinished
 
     chosen = list(dict.fromkeys(documents or asyncio.run(unfinished(settings()))))
     if not chosen:
@@ -101,3 +101,26 @@ def _remaining(remains: Remains) -> str:
     else:
         until = f"until {remains.until:%Y-%m-%d %H:%M} UTC"
     return f"{remains.topic}: {remains.records} records remain {until}"
+
+
+keys_app = typer.Typer(
+    help="Keys that seal records, so that deleting them erases.", no_args_is_help=True, name="keys"
+)
+
+
+@keys_app.command("create")
+def create() -> None:
+    """Make the keys of documents, once, wrapped by the first key of SAFEPASSAGE_KEYS_FILE."""
+    from ..privacy.keys import create_keys
+
+    name = asyncio.run(create_keys(settings()))
+    print_line(f"keys made, wrapped by {name}: back up the file and the topic keys apart")
+
+
+@keys_app.command("rewrap")
+def rewrap() -> None:
+    """Wrap all keys under the first key of SAFEPASSAGE_KEYS_FILE, to retire the others."""
+    from ..privacy.keys import rewrap_keys
+
+    count, name = asyncio.run(rewrap_keys(settings()))
+    print_line(f"{count} keys wrapped by {name}; the other lines can go after a day")

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
-from safepassage.streams.cli.label_options import (
+from ..settings import settings
+from .label_options import (
     Datasets,
     Documents,
     LabelsFrom,
@@ -18,9 +20,8 @@ from safepassage.streams.cli.label_options import (
     progress_bars,
     read_labelled,
 )
-from safepassage.streams.cli.options import JsonFile, SchemaName
-from safepassage.streams.cli.output import complain, open_outputs, print_line, write_figures
-from safepassage.streams.settings import settings
+from .options import JsonFile, SchemaName
+from .output import complain, open_outputs, print_line, write_figures
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker.evaluation.runs import Outcome
@@ -30,8 +31,7 @@ def evaluate(
     datasets: Datasets,
     *,
     scorers: Annotated[
-        list[str],
-        typer.Option("--scorer", "-s", help="A scorer's name or folder; several side by side."),
+        list[str], Option("--scorer", "-s", help="A scorer's name or folder; several side by side.")
     ] = [],
     documents: Documents = [],
     schema: SchemaName = None,
@@ -39,7 +39,7 @@ def evaluate(
     report: Report = None,
     labels: LabelsFrom = None,
     limit: Limit = None,
-    seed: Annotated[int, typer.Option(help="Seed of --limit and of negatives that are made.")] = 0,
+    seed: Annotated[int, Option(help="Seed of --limit and of negatives that are made.")] = 0,
 ) -> None:
     """Measure how well scorers find what is not supported, on labelled data.
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from safepassage.streams.cli.output import complain, print_line
-from safepassage.streams.settings import settings
+from ..settings import settings
+from .output import complain, print_line
 
 if TYPE_CHECKING:
     from safepassage.files import Rejected
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 
 def files(
     paths: Annotated[
-        list[Path], typer.Argument(help="Files and folders, as `submit` and `check` take them.")
+        list[Path], Argument(help="Files and folders, as `submit` and `check` take them.")
     ],
     text: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--text", help='Print {"id", "text"}, for an LLM of yours and for `check --documents`.'
         ),
     ] = False,
@@ -45,7 +46,7 @@ def files(
 
 
 def _ids(paths: list[Path]) -> Iterator[dict[str, str] | Rejected]:
-    from safepassage.streams.offline.documents import document_ids
+    from ..offline.documents import document_ids
 
     for found in document_ids(paths, settings()):
         yield {"id": found[0], "media_type": found[1]} if isinstance(found, tuple) else found
@@ -53,7 +54,8 @@ def _ids(paths: list[Path]) -> Iterator[dict[str, str] | Rejected]:
 
 def _texts(paths: list[Path]) -> Iterator[dict[str, str] | Rejected]:
     from safepassage.files import Rejected
-    from safepassage.streams.offline.documents import read_documents
+
+    from ..offline.documents import read_documents
 
     for found in read_documents(paths, settings()):
         yield found if isinstance(found, Rejected) else {"id": found.id, "text": found.text}

@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from typer import Argument, Option
 
 from safepassage.schemas import read_jsonl
 from safepassage.schemas.base import EventId, Text
-from safepassage.streams.cli.output import open_outputs, print_line
-from safepassage.streams.runtime.errors import OperatorError
+
+from ..runtime.errors import OperatorError
+from .output import open_outputs, print_line
 
 SHOWN_TRIPLES = 20
 
@@ -21,12 +23,12 @@ graph_app = typer.Typer(help="Answers as graphs (HalluGraph).", no_args_is_help=
 @graph_app.command("draw")
 def draw_graph(
     responses: Annotated[
-        Path, typer.Argument(help='JSON lines (.gz) of {"id", "context", "query", "response"}.')
+        Path, Argument(help='JSON lines (.gz) of {"id", "context", "query", "response"}.')
     ],
     *,
-    picture: Annotated[Path, typer.Option("--out", "-o", help="A .svg, .png or .pdf.")],
-    answer_id: Annotated[str | None, typer.Option("--id", help="Which; else the first.")] = None,
-    detector: Annotated[str, typer.Option(help="A detector that draws graphs.")] = "hallugraph",
+    picture: Annotated[Path, Option("--out", "-o", help="A .svg, .png or .pdf.")],
+    answer_id: Annotated[str | None, Option("--id", help="Which; else the first.")] = None,
+    detector: Annotated[str, Option(help="A detector that draws graphs.")] = "hallugraph",
 ) -> None:
     """Draw what an answer speaks of, and what of it is in its passages.
 

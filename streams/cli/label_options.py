@@ -9,53 +9,55 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.table import Table
+from typer import Argument, Option
 
-from safepassage.streams.cli.options import fields_of
-from safepassage.streams.cli.output import complain
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import settings
+from ..runtime.errors import OperatorError
+from ..settings import settings
+from .options import fields_of
+from .output import complain
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker.evaluation.cases import Dataset
     from safepassage.scoring_worker.evaluation.sources import OnProgress, Sources
     from safepassage.scoring_worker.threshold_fitting import Target
 
-DOCUMENTS_HELP = 'JSON lines (.gz) of {"id", "text"}, for extractions.'
-TARGET_HELP = (
-    "What thresholds are fitted to: f1, or such as recall=0.97, precision=0.96 or refused=0.1."
-)
 SHOWN_REFUSALS = 20
 SECONDS_BETWEEN_LINES = 30
 PLAIN_WIDTH = 150  # of tables in files and pipes
 
 Datasets = Annotated[
     list[Path],
-    typer.Argument(
+    Argument(
         metavar="DATASET...",
         help="JSON lines (.gz) of labelled extractions, pairs, answers, or documents with "
         "annotated entities; which, the fields tell.",
     ),
 ]
-Documents = Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)]
-Report = Annotated[
-    Path | None, typer.Option(help="Folder for tables as Markdown and plots as PNG.")
+Documents = Annotated[
+    list[Path],
+    Option("--documents", "-d", help='JSON lines (.gz) of {"id", "text"}, for extractions.'),
 ]
-LabelsFrom = Annotated[
-    str | None, typer.Option(help="Who gave the labels; printed beside the figures.")
+Report = Annotated[Path | None, Option(help="Folder for tables as Markdown and plots as PNG.")]
+LabelsFrom = Annotated[str | None, Option(help="Who gave the labels; printed beside the figures.")]
+TargetOption = Annotated[
+    str,
+    Option(
+        "--target",
+        help="What thresholds are fitted to: f1, or such as recall=0.97, precision=0.96 or "
+        "refused=0.1.",
+    ),
 ]
 Limit = Annotated[
-    int | None, typer.Option(help="About so many cases of each data set, whole documents.", min=1)
+    int | None, Option(help="About so many cases of each data set, whole documents.", min=1)
 ]
 
 
 @contextmanager
 def progress_bars() -> Iterator[OnProgress]:
-    """A bar on stderr for each stage; where stderr is no terminal a line when a stage is done,
-    and of a long one every half minute."""
+    """A bar on stderr for each stage; where that is no terminal, lines."""
     if not complain.is_terminal:
         yield progress_lines()
         return
@@ -124,7 +126,6 @@ def show_refused(path: Path, refused: tuple[str, ...]) -> None:
 
 
 def print_tables(tables: Iterable[Table]) -> None:
-    """Tables on stdout, not squeezed where that is a file."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=PLAIN_WIDTH)

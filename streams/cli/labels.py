@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
-from safepassage.streams.cli.options import Since, utc
-from safepassage.streams.cli.output import complain, open_outputs, print_line
-from safepassage.streams.settings import settings
+from ..settings import settings
+from .options import Since, utc
+from .output import complain, open_outputs, print_line
 
 if TYPE_CHECKING:
     from safepassage.schemas import DocumentRef, Review
-    from safepassage.streams.labels.from_reviews import Label, ReviewedCase
+
+    from ..labels.from_reviews import Label, ReviewedCase
 
 labels_app = typer.Typer(
     help="Training data from what reviewers decided.", no_args_is_help=True, name="labels"
@@ -30,19 +32,16 @@ def labels() -> None:
 
 @labels_app.command()
 def export(
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Where the labels go (.gz compresses them).")
-    ],
+    out: Annotated[Path, Option("--out", "-o", help="Where the labels go (.gz compresses them).")],
     pairs: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--pairs/--extractions",
             help='Pairs {"premise", "hypothesis", "label"} instead of labelled extractions.',
         ),
     ] = False,
     documents_out: Annotated[
-        Path | None,
-        typer.Option("--documents-out", "-d", help="Where the documents of the labels go."),
+        Path | None, Option("--documents-out", "-d", help="Where the documents of the labels go.")
     ] = None,
     since: Since = None,
 ) -> None:
@@ -51,8 +50,8 @@ def export(
     The latest decision holds. A correction gives two labels: the old value 0, the new one 1.
     Exits 1 if a document's text is gone, or a record is no review.
     """
-    from safepassage.streams.labels.from_reviews import document_names, read_reviews, reviewed_cases
-    from safepassage.streams.labels.from_reviews import labels as labels_of
+    from ..labels.from_reviews import document_names, read_reviews, reviewed_cases
+    from ..labels.from_reviews import labels as labels_of
 
     open_outputs(files=(out, documents_out))
     reviews, unreadable = asyncio.run(read_reviews(settings()))
@@ -69,12 +68,7 @@ def export(
 
 
 def _write(out: Path, found: Sequence[Label], pairs: bool) -> None:
-    from safepassage.streams.labels.from_reviews import (
-        document_names,
-        extraction_rows,
-        pair_rows,
-        write_rows,
-    )
+    from ..labels.from_reviews import document_names, extraction_rows, pair_rows, write_rows
 
     rows = pair_rows(found) if pairs else extraction_rows(found, document_names(found))
     written = write_rows(out, rows)
@@ -84,10 +78,10 @@ def _write(out: Path, found: Sequence[Label], pairs: bool) -> None:
 
 
 async def _write_documents(out: Path, names: dict[DocumentRef, str]) -> int:
-    """Write the texts, one at a time; returns how many are gone."""
     from safepassage.agents.document_store import DocumentStoreError
-    from safepassage.streams.agent_factory import document_store
-    from safepassage.streams.labels.from_reviews import document_row, opened_rows
+
+    from ..agent_factory import document_store
+    from ..labels.from_reviews import document_row, opened_rows
 
     written: set[str] = set()
     gone = 0
@@ -113,7 +107,8 @@ def _report(
     cases: Sequence[ReviewedCase], reviews: Sequence[Review], found: Sequence[Label]
 ) -> None:
     from safepassage.scoring_worker.evaluation.kappa import fleiss_kappa, pairwise_kappas
-    from safepassage.streams.labels.from_reviews import ratings
+
+    from ..labels.from_reviews import ratings
 
     supported = sum(label.label for label in found)
     checks = sum(case.standing.sampled for case in cases)

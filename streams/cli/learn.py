@@ -6,10 +6,10 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from safepassage.streams.cli.output import complain, print_line
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.logs import configure_logging
-from safepassage.streams.settings import settings
+from ..runtime.errors import OperatorError
+from ..runtime.logs import configure_logging
+from ..settings import settings
+from .output import complain, print_line
 
 if TYPE_CHECKING:
     from safepassage.schemas import LearningEvent
@@ -23,7 +23,7 @@ def learn() -> None:
     `learn` does the same by itself whenever there are enough new decisions.
     """
     configure_logging(settings(), run="learn")
-    from safepassage.streams.learning.folder_lock import alone
+    from ..learning.learning_source import alone
 
     with alone(settings().learn_folder):
         event = asyncio.run(_learn())
@@ -40,9 +40,9 @@ def learn() -> None:
 
 
 async def _learn() -> LearningEvent:
-    from safepassage.streams.kafka.admin import create_topics
-    from safepassage.streams.kafka.publisher import open_publisher
-    from safepassage.streams.learning.learner import Learner
+    from ..kafka.admin import create_topics
+    from ..kafka.publisher import open_publisher
+    from ..learning.learner import Learner
 
     await create_topics(settings())
     async with open_publisher(settings()) as publisher:
@@ -63,9 +63,8 @@ async def _learn() -> LearningEvent:
 
 
 async def _show_progress(folder: Path) -> None:
-    """The training's progress, for as long as somebody waits."""
-    from safepassage.streams.cli.label_options import progress_bars
-    from safepassage.streams.learning.training_progress import read_progress
+    from ..learning.events import read_progress
+    from .label_options import progress_bars
 
     with progress_bars() as on_progress:
         while True:

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
-from safepassage.streams.settings import settings
+from ..settings import settings
 
 if TYPE_CHECKING:
     from safepassage.agents.extraction.known_fields import KnownFields
@@ -18,38 +18,32 @@ if TYPE_CHECKING:
 DAYS_AND_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
 
 Since = Annotated[
-    datetime | None,
-    typer.Option("--since", formats=DAYS_AND_TIMES, help="From this time (UTC) on."),
+    datetime | None, Option("--since", formats=DAYS_AND_TIMES, help="From this time (UTC) on.")
 ]
 By = Annotated[
     str,
-    typer.Option(
+    Option(
         "--by",
         help="Who does it; your login if omitted.",
         callback=lambda given: given or getpass.getuser(),
         show_default=False,
     ),
 ]
-Reason = Annotated[str, typer.Option("--reason", help="Why, for those who read it later.")]
-Follow = Annotated[
-    bool, typer.Option("--follow", "-f", help="Go on with what comes, until interrupted.")
-]
-JsonFile = Annotated[Path | None, typer.Option("--json", help="Where all figures go, as JSON.")]
-ScorerName = Annotated[
-    str | None, typer.Option("--scorer", "-s", help="A scorer's name or folder.")
-]
+Reason = Annotated[str, Option("--reason", help="Why, for those who read it later.")]
+Follow = Annotated[bool, Option("--follow", "-f", help="Go on with what comes, until interrupted.")]
+JsonFile = Annotated[Path | None, Option("--json", help="Where all figures go, as JSON.")]
+ScorerName = Annotated[str | None, Option("--scorer", "-s", help="A scorer's name or folder.")]
 
 SchemaName = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="What the fields of the extractions mean: module:Class, or a JSON file of entity "
-        "types; SAFEPASSAGE_SCHEMA if omitted.",
+        "types; SAFEPASSAGE_SCHEMA if omitted."
     ),
 ]
 
 
 def fields_of(schema: str | None) -> KnownFields | None:
-    """The fields of ``schema``; by default of the configured one."""
     from safepassage.agents.extraction.known_fields import configured_fields, known_fields
 
     if schema:
@@ -63,7 +57,6 @@ def utc(when: datetime | None) -> datetime | None:
 
 
 def named(release: ScorerRelease) -> str:
-    """A release in one line, for the operator."""
     if release.scorer is None:
         return "none"
     return f"{release.scorer}, revision {release.revision}, by {release.released_by}"

@@ -15,7 +15,8 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from safepassage.schemas import Document, Event
-from safepassage.streams.runtime.errors import OperatorError
+
+from ..runtime.errors import OperatorError
 
 if TYPE_CHECKING:
     from safepassage.agents.intake.limits import OcrUse
@@ -55,17 +56,14 @@ def _for_operator(path: Path) -> Iterator[None]:
 
 
 def print_line(text: str) -> None:
-    """One line of a command's result on stdout."""
     sys.stdout.write(text + "\n")
 
 
 def file_or_stdout(path: Path | None) -> AbstractContextManager[BinaryIO]:
-    """Where a command's JSON lines go."""
     return path.open("wb") if path else nullcontext(sys.stdout.buffer)
 
 
 def write_figures(path: Path | None, figures: BaseModel | Sequence[BaseModel]) -> None:
-    """The figures as JSON, where a file is named."""
     if path is None:
         return
     if isinstance(figures, BaseModel):

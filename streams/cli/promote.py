@@ -5,55 +5,47 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from typer import Argument, Option
 
-from safepassage.streams.cli.options import By, Reason, named, utc
-from safepassage.streams.cli.output import print_line
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import settings
+from ..runtime.errors import OperatorError
+from ..settings import settings
+from .options import By, Reason, named, utc
+from .output import print_line
 
 if TYPE_CHECKING:
-    from safepassage.streams.release.promotion import Signature
-    from safepassage.streams.release.promotion_bounds import Bounds, PromotionResult
+    from ..release.promotion import Signature
+    from ..release.promotion_bounds import Bounds, PromotionResult
 
 
 Labels = Annotated[
-    list[Path] | None,
-    typer.Option(help="Files of labelled extractions or pairs (JSON lines, .gz)."),
+    list[Path] | None, Option(help="Files of labelled extractions or pairs (JSON lines, .gz).")
 ]
-Documents = Annotated[
-    list[Path] | None, typer.Option(help="The documents of labelled extractions.")
-]
+Documents = Annotated[list[Path] | None, Option(help="The documents of labelled extractions.")]
 Reviews = Annotated[
-    bool, typer.Option(help="Whether standing reviews count as gold labels; yes if omitted.")
+    bool, Option(help="Whether standing reviews count as gold labels; yes if omitted.")
 ]
-ReviewsSince = Annotated[
-    datetime | None, typer.Option(help="Only reviews made from this time (UTC) on.")
-]
+ReviewsSince = Annotated[datetime | None, Option(help="Only reviews made from this time (UTC) on.")]
 MaxRecallLoss = Annotated[
-    float, typer.Option(help="By how much recall of unsupported may fall.", min=0, max=1)
+    float, Option(help="By how much recall of unsupported may fall.", min=0, max=1)
 ]
 MaxPassLoss = Annotated[
-    float,
-    typer.Option(help="By how much the accepted share of supported may fall.", min=0, max=1),
+    float, Option(help="By how much the accepted share of supported may fall.", min=0, max=1)
 ]
-MinF1Gain = Annotated[
-    float, typer.Option(help="Macro F1 must rise by more than this.", min=-1, max=1)
-]
-MinLabels = Annotated[int, typer.Option(help="Labels of each class that are needed.", min=1)]
+MinF1Gain = Annotated[float, Option(help="Macro F1 must rise by more than this.", min=-1, max=1)]
+MinLabels = Annotated[int, Option(help="Labels of each class that are needed.", min=1)]
 Confidence = Annotated[
-    float,
-    typer.Option(help="Confidence of the bound on recall, one-sided.", min=0.51, max=0.999),
+    float, Option(help="Confidence of the bound on recall, one-sided.", min=0.51, max=0.999)
 ]
 
 
 def promote(
-    scorer: Annotated[str, typer.Argument(help="The candidate: a scorer's name or folder.")],
+    scorer: Annotated[str, Argument(help="The candidate: a scorer's name or folder.")],
     *,
     labels: Labels = None,
     documents: Documents = None,
@@ -64,7 +56,7 @@ def promote(
     min_f1_gain: MinF1Gain = 0.0,
     min_labels: MinLabels = 20,
     confidence: Confidence = 0.95,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Judge, but change nothing.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Judge, but change nothing.")] = False,
     by: By = "",
     reason: Reason = "",
 ) -> None:
@@ -74,8 +66,8 @@ def promote(
     Running workers take it over between two batches. Exits 1, with the reason, if it does not
     pass.
     """
-    from safepassage.streams.release.promotion import Signature
-    from safepassage.streams.release.promotion_bounds import Bounds
+    from ..release.promotion import Signature
+    from ..release.promotion_bounds import Bounds
 
     bounds = Bounds(
         max_recall_loss=max_recall_loss,
@@ -87,7 +79,8 @@ def promote(
     result = asyncio.run(
         _promote(
             scorer,
-            _Gold(labels or [], documents or [], reviews, utc(reviews_since)),
+            (labels or [], documents or []),
+            (reviews, utc(reviews_since)),
             bounds,
             None if dry_run else Signature(by, reason),
         )
@@ -96,26 +89,20 @@ def promote(
         raise typer.Exit(1)
 
 
-class _Gold(NamedTuple):
-    """Where the gold labels come from."""
-
-    labels: list[Path]
-    documents: list[Path]
-    reviews: bool
-    since: datetime | None
-
-
 async def _promote(
-    scorer: str, gold: _Gold, bounds: Bounds, signed: Signature | None
+    scorer: str,
+    files: tuple[list[Path], list[Path]],
+    reviews: tuple[bool, datetime | None],
+    bounds: Bounds,
+    signed: Signature | None,
 ) -> PromotionResult:
     from safepassage.scoring_worker import load_scorer
-    from safepassage.streams.release import promotion
-    from safepassage.streams.release.promotion_bounds import labels_wanted
 
-    cases = await promotion.reviewed_gold(settings(), gold.since) if gold.reviews else []
-    cases += await asyncio.to_thread(
-        promotion.labelled_gold, gold.labels, gold.documents, settings()
-    )
+    from ..release import promotion
+    from ..release.promotion_bounds import labels_wanted
+
+    cases = await promotion.reviewed_gold(settings(), reviews[1]) if reviews[0] else []
+    cases += await asyncio.to_thread(promotion.labelled_gold, files[0], files[1], settings())
     supported = sum(case.supported for case in cases)
     if wanted := labels_wanted(supported, len(cases) - supported, bounds.min_labels):
         raise OperatorError(
@@ -124,7 +111,10 @@ async def _promote(
             "ones), or give --labels"
         )
     scorer = promotion.absolute(scorer)
-    live, result = await promotion.hold_against(settings(), scorer, cases, bounds, load_scorer)
+    live = await promotion.incumbent(settings())
+    result = await asyncio.to_thread(
+        promotion.judged_against, live, scorer, cases, bounds, load_scorer
+    )
     Console().print(_table(result))
     if result.learnt:
         print_line(f"{result.learnt} labels left out: the candidate learnt from their documents")
@@ -151,3 +141,25 @@ def _table(result: PromotionResult) -> Table:
     for bound in result.bounds:
         table.add_row(bound.name, "", "passed" if bound.passed else "missed", bound.explanation)
     return table
+
+
+def rollback(
+    *,
+    to: Annotated[
+        str | None, Option(help="Only where the topic has lost which scorer is live: this one.")
+    ] = None,
+    by: By = "",
+    reason: Reason = "",
+) -> None:
+    """Make the scorer live again that was live before the last promotion."""
+    from safepassage.scoring_worker import load_scorer
+
+    from ..release import promotion
+
+    signed = promotion.Signature(by, reason)
+    if to is None:
+        release = asyncio.run(promotion.rollback(settings(), signed))
+    else:
+        scorer = promotion.absolute(to)
+        release = asyncio.run(promotion.reinstate(settings(), scorer, load_scorer, signed))
+    print_line(f"live: {named(release)}")

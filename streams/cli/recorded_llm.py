@@ -5,27 +5,26 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
-from safepassage.streams.runtime.logs import configure_logging
-from safepassage.streams.settings import settings
+from ..runtime.logs import configure_logging
+from ..settings import settings
 
 
 def recorded_llm(
     *,
-    documents: Annotated[Path, typer.Option("--documents", "-d", help="The recorded documents.")],
-    extractions: Annotated[
-        Path, typer.Option("--extractions", "-e", help="What the LLM said of them.")
-    ],
-    port: Annotated[int, typer.Option("--port", "-p", help="Port on the loopback interface.")] = 0,
+    documents: Annotated[Path, Option("--documents", "-d", help="The recorded documents.")],
+    extractions: Annotated[Path, Option("--extractions", "-e", help="What the LLM said of them.")],
+    port: Annotated[int, Option("--port", "-p", help="Port on the loopback interface.")] = 0,
 ) -> None:
     """Serve recorded answers as an OpenAI-compatible endpoint on the loopback interface.
 
     It is a recording, for trying and testing: it answers only for the documents that it was given.
     """
     from safepassage.service.serving import listen, serve
-    from safepassage.streams.demo.recorded_llm import Endpoint, Recording
-    from safepassage.streams.runtime.signals import stop_event
+
+    from ..demo.recorded_llm import Endpoint, Recording
+    from ..runtime.signals import stop_event
 
     configure_logging(settings(), role="recorded-llm")
     recording = Recording.read(documents, extractions)

@@ -11,58 +11,56 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from typer import Option
 
-from safepassage.streams.cli.options import ScorerName
-from safepassage.streams.cli.output import complain, open_outputs, print_line
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.logs import configure_logging
-from safepassage.streams.settings import settings
+from ..runtime.errors import OperatorError
+from ..runtime.logs import configure_logging
+from ..settings import settings
+from .options import ScorerName
+from .output import complain, open_outputs, print_line
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker import Scorer
-    from safepassage.streams.replay.engine import ReplayRequest
-    from safepassage.streams.replay.plan import ReplayState
-    from safepassage.streams.replay.report_schema import ReplayReport
+
+    from ..replay.engine import ReplayRequest
+    from ..replay.plan import ReplayState
+    from ..replay.report_schema import ReplayReport
 
 NICENESS = 10
 
 
 Thresholds = Annotated[
     Path | None,
-    typer.Option(
-        help='JSON of {"default": 0.5, "by_type": {TYPE: {"value": 0.7}}}, for the scorer\'s.'
-    ),
+    Option(help='JSON of {"default": 0.5, "by_type": {TYPE: {"value": 0.7}}}, for the scorer\'s.'),
 ]
 Origin = Annotated[
     Literal["alignments", "extractions"],
-    typer.Option("--from", help="What to judge again; from extractions, align them again too."),
+    Option("--from", help="What to judge again; from extractions, align them again too."),
 ]
 AlignmentThreshold = Annotated[
     float | None,
-    typer.Option("--tau", "--alignment-threshold", help="With --from extractions.", min=0, max=1),
+    Option("--tau", "--alignment-threshold", help="With --from extractions.", min=0, max=1),
 ]
-Since = Annotated[
-    str | None, typer.Option(help="Only records written at this time or later (ISO 8601).")
-]
+Since = Annotated[str | None, Option(help="Only records written at this time or later (ISO 8601).")]
 Offsets = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Only these: PARTITION:FROM-TO, separated by commas. TO is exclusive; without "
         "it, to the end."
     ),
 ]
 Memory = Annotated[
     str,
-    typer.Option(
+    Option(
         help="What reviewers decided: as it is now, none, or a snapshot's name (a "
         "verdict's memory.snapshot), by which its verdicts repeat to the byte."
     ),
 ]
-Rate = Annotated[float | None, typer.Option(help="At most so many records a second.", min=0.1)]
+Rate = Annotated[float | None, Option(help="At most so many records a second.", min=0.1)]
 ReplayId = Annotated[
-    str | None, typer.Option("--id", help="Names the replay; an id that was stopped goes on.")
+    str | None, Option("--id", help="Names the replay; an id that was stopped goes on.")
 ]
-Report = Annotated[Path | None, typer.Option(help="Folder for report.html and report.json.")]
+Report = Annotated[Path | None, Option(help="Folder for report.html and report.json.")]
 
 
 def replay(
@@ -72,7 +70,7 @@ def replay(
     origin: Origin = "alignments",
     alignment_threshold: AlignmentThreshold = None,
     since: Since = None,
-    until: Annotated[str | None, typer.Option(help="Only records written before it.")] = None,
+    until: Annotated[str | None, Option(help="Only records written before it.")] = None,
     offsets: Offsets = None,
     memory: Memory = "now",
     rate: Rate = None,
@@ -84,8 +82,8 @@ def replay(
     The verdicts go to topics of their own, `replay-ID-verdicts`. The replay makes room for live
     traffic: it slows down where the live latency would rise by more than a fifth.
     """
-    from safepassage.streams.replay.engine import ReplayRequest
-    from safepassage.streams.replay.plan import REPLAY_ID
+    from ..replay.engine import ReplayRequest
+    from ..replay.plan import REPLAY_ID
 
     identity = replay_id or datetime.now(UTC).strftime("r%Y%m%d-%H%M%S")
     if not REPLAY_ID.fullmatch(identity):
@@ -125,20 +123,28 @@ def _load(scorer: str | None, thresholds: Path | None) -> Scorer:
 
 async def _replay(request: ReplayRequest, scorer: Scorer, rate: float | None) -> ReplayReport:
     from safepassage.scoring_worker.learnt_from import said_by
-    from safepassage.streams.replay.comparison import compare
-    from safepassage.streams.replay.engine import run_replay
-    from safepassage.streams.replay.plan import verdicts_topic
-    from safepassage.streams.replay.report_schema import measured
-    from safepassage.streams.replay.throttle import LiveGuard
+
+    from ..replay.comparison import compare
+    from ..replay.engine import run_replay
+    from ..replay.plan import verdicts_topic
+    from ..replay.report_schema import measured
+    from ..replay.throttle import LiveGuard
 
     guard = LiveGuard(settings(), rate)
     await guard.start()
     try:
-        with _bar() as bar:
+        columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        hidden = not complain.is_terminal
+        described = TextColumn("{task.description}")
+        with Progress(described, *columns, console=complain, disable=hidden) as bar:
             task = bar.add_task(request.id, total=None)
-            state = await run_replay(
-                request, scorer, settings(), guard, lambda s: _advance(bar, task, s)
-            )
+
+            def advance(state: ReplayState) -> None:
+                left = sum(end - start for start, end in state.remaining.values())
+                total = state.plan.records
+                bar.update(task, total=total, completed=total - left)
+
+            state = await run_replay(request, scorer, settings(), guard, advance)
     finally:
         await guard.stop()
         scorer.close()
@@ -152,27 +158,9 @@ async def _replay(request: ReplayRequest, scorer: Scorer, rate: float | None) ->
     )
 
 
-def _bar() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=complain,
-        disable=not complain.is_terminal,
-    )
-
-
-def _advance(bar: Progress, task: object, state: ReplayState) -> None:
-    left = sum(end - start for start, end in state.remaining.values())
-    total = state.plan.records
-    bar.update(task, total=total, completed=total - left)  # type: ignore[arg-type]
-
-
 def show_report(report: ReplayReport, folder: Path | None) -> None:
     """Print the report, and write it where a folder is given."""
-    from safepassage.streams.replay.page import write_report
-    from safepassage.streams.replay.terminal import print_report
+    from ..replay.terminal import print_report, write_report
 
     print_report(report, Console())
     if folder:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from safepassage.streams.cli.options import named
-from safepassage.streams.cli.output import print_line
-from safepassage.streams.settings import settings
+from ..settings import settings
+from .options import named
+from .output import print_line
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker.detectors.registry import Declarations
@@ -26,7 +26,7 @@ def scorers(context: typer.Context) -> None:
     """Show which scorer is live and which one shadows."""
     if context.invoked_subcommand is not None:
         return
-    from safepassage.streams.release.releases import releases_in_force
+    from ..release.releases import releases_in_force
 
     held = asyncio.run(releases_in_force(settings()))
     live, beside = held.live, held.releases.get("shadow")
@@ -46,7 +46,7 @@ def show_detectors(known: Declarations) -> None:
     """Print a table of them, and which are broken."""
     from rich.table import Table
 
-    from safepassage.streams.cli.label_options import print_tables
+    from .label_options import print_tables
 
     table = Table("detector", "what it is", "source", "needs", "judges", "cost", "latency")
     for one in known.detectors.values():

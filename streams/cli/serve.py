@@ -1,10 +1,11 @@
 """``serve``: verdicts over HTTP."""
 
 import asyncio
+from functools import partial
 
-from safepassage.streams.cli.output import complain
-from safepassage.streams.runtime.logs import configure_logging
-from safepassage.streams.settings import settings
+from ..runtime.logs import configure_command_logging, configure_logging
+from ..settings import settings
+from .output import complain
 
 
 def serve() -> None:
@@ -14,8 +15,9 @@ def serve() -> None:
     from safepassage.service.limits import Limits
     from safepassage.service.serving import check_entrance
     from safepassage.service.serving import serve as serve_app
-    from safepassage.streams.runtime.listening import open_listener
-    from safepassage.streams.runtime.signals import stop_event
+
+    from ..runtime.health import open_listener
+    from ..runtime.signals import stop_event
 
     chosen = settings()
     token = chosen.serve_token.get_secret_value() if chosen.serve_token else None
@@ -41,3 +43,13 @@ def serve() -> None:
             await serve_app(app, listening, stop_event(), drain_seconds=chosen.drain_seconds)
 
         asyncio.run(serving())
+
+
+def mcp() -> None:
+    """Offer the tools `verify` and `claims` to an agent, over MCP on stdin and stdout; no Kafka."""
+    from safepassage import Verifier
+    from safepassage.mcp_server import mcp_server
+
+    chosen = settings()
+    configure_command_logging(chosen)
+    mcp_server(partial(Verifier, settings=chosen)).run("stdio")

@@ -5,20 +5,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
-from safepassage.streams.cli.options import By, Reason, named
-from safepassage.streams.cli.output import open_outputs, print_line
-from safepassage.streams.settings import settings
+from ..settings import settings
+from .options import By, Reason, named
+from .output import open_outputs, print_line
 
 
 def shadow(
     scorer: Annotated[
-        str | None, typer.Argument(help="The candidate: a scorer's name or folder.")
+        str | None, Argument(help="The candidate: a scorer's name or folder.")
     ] = None,
     *,
-    off: Annotated[bool, typer.Option("--off", help="End shadowing.")] = False,
+    off: Annotated[bool, Option("--off", help="End shadowing.")] = False,
     report: Annotated[
-        Path | None, typer.Option(help="Instead, report on what it judged so far, into a folder.")
+        Path | None, Option(help="Instead, report on what it judged so far, into a folder.")
     ] = None,
     by: By = "",
     reason: Reason = "",
@@ -34,7 +35,8 @@ def shadow(
     if sum((scorer is not None, off, report is not None)) != 1:
         raise typer.BadParameter("give one of: a scorer, --off, --report")
     from safepassage.scoring_worker import load_scorer
-    from safepassage.streams.release import promotion
+
+    from ..release import promotion
 
     candidate = promotion.absolute(scorer) if scorer else None
     signed = promotion.Signature(by, reason)
@@ -44,10 +46,11 @@ def shadow(
 
 async def _report_on_shadow(folder: Path, scorer: str | None) -> None:
     from safepassage.schemas.decision_rule import in_mode
-    from safepassage.streams.cli.replay import show_report
-    from safepassage.streams.release.shadow import shadowing_revision
-    from safepassage.streams.replay.comparison import compare
-    from safepassage.streams.topics import SHADOW
+
+    from ..release.shadow import shadowing_revision
+    from ..replay.comparison import compare
+    from ..topics import SHADOW
+    from .replay import show_report
 
     learnt = None
     if scorer is None:

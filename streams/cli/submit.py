@@ -12,56 +12,46 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn
+from typer import Argument, Option
 
 from safepassage.schemas import Coordinates, DeadLetter, Document, Response
-from safepassage.streams.cli.output import (
-    complain,
-    has_fonts,
-    print_line,
-    tell_omissions,
-    tell_uncompared,
-)
-from safepassage.streams.settings import settings
 
+from ..settings import settings
 from .label_options import SECONDS_BETWEEN_LINES
+from .output import complain, has_fonts, print_line, tell_omissions, tell_uncompared
 
 if TYPE_CHECKING:
     from aiokafka import TopicPartition
 
-    from safepassage.streams.kafka.records import Record
-    from safepassage.streams.offline.submission_progress import SubmissionProgress
+    from ..kafka.records import Record
+    from ..offline.submit import SubmissionProgress
 
 
 def submit(  # noqa: PLR0917 - typer's options
     paths: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             help="PDF, Word, HTML, e-mail, images, text, OCR outputs; folders of them; or JSON "
             'lines (.gz) of {"id", "text"}.'
         ),
     ],
     responses: Annotated[
         bool,
-        typer.Option(
-            "--responses", help='Rows are answers to judge: {"id", "context", "response"}.'
-        ),
+        Option("--responses", help='Rows are answers to judge: {"id", "context", "response"}.'),
     ] = False,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for the verdicts on every document.")
+        bool, Option("--wait", help="Wait for the verdicts on every document.")
     ] = False,
     timeout: Annotated[
-        float,
-        typer.Option(help="Seconds without progress before giving up (with --wait)."),
+        float, Option(help="Seconds without progress before giving up (with --wait).")
     ] = 600,
     cache: Annotated[
         bool,
-        typer.Option(
-            "--cache/--no-cache", help="Take what the LLM answered on the same text in a week."
-        ),
+        Option("--cache/--no-cache", help="Take what the LLM answered on the same text in a week."),
     ] = True,
     realign: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--realign",
             help="These are new versions: ask no LLM, and judge again what was accepted before.",
         ),
@@ -70,7 +60,9 @@ def submit(  # noqa: PLR0917 - typer's options
     """Put documents onto the topic `documents`. Exits 1 if an input was refused or lost."""
     if realign and responses:
         raise typer.BadParameter("answers have no versions", param_hint="--responses --realign")
-    starts = asyncio.run(_step_starts()) if wait else {}
+    from ..offline.submit import step_starts
+
+    starts = asyncio.run(step_starts(settings())) if wait else {}
     reported, submitted, refused = asyncio.run(
         _submit(paths, responses, anew=not cache, realign=realign)
     )
@@ -86,10 +78,11 @@ async def _submit(
     """Publish what can be; returns the ids of those of which a report comes, by where they are,
     and how many inputs were submitted and refused."""
     from safepassage.files import Rejected
-    from safepassage.streams.kafka.reading import read_erasures
-    from safepassage.streams.offline.documents import read_documents
-    from safepassage.streams.offline.submit import is_reported
-    from safepassage.streams.offline.submit import submit as publish
+
+    from ..kafka.reading import read_erasures
+    from ..offline.documents import read_documents
+    from ..offline.submit import is_reported
+    from ..offline.submit import submit as publish
 
     refused: list[Rejected] = []
     with_fonts = 0
@@ -128,19 +121,11 @@ async def _submit(
     return reported, submitted, len(refused)
 
 
-async def _step_starts() -> dict[TopicPartition, int]:
-    from safepassage.streams.offline.submission_progress import step_starts
-
-    return await step_starts(settings())
-
-
 async def _wait(
     submitted: dict[Coordinates, str], patience: float, starts: dict[TopicPartition, int]
 ) -> int:
-    """Show progress until every document ended; returns how many of them, and of their
-    extractions, ended without a verdict."""
-    from safepassage.streams.offline.submission_progress import SubmissionProgress
-    from safepassage.streams.offline.submit import about, wait_for_reports
+    """Show progress until all ended; returns how many things ended without a verdict."""
+    from ..offline.submit import SubmissionProgress, about, wait_for_reports
 
     decisions: Counter[str] = Counter()
     missing = set(submitted)

@@ -6,20 +6,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from safepassage.streams.cli.label_options import (
-    DOCUMENTS_HELP,
-    TARGET_HELP,
+from ..runtime.errors import OperatorError
+from ..runtime.logs import configure_logging
+from ..settings import settings
+from .label_options import (
+    Documents,
+    TargetOption,
     label_sources,
     progress_bars,
     read_target,
     show_refused,
 )
-from safepassage.streams.cli.output import complain, open_outputs, print_line
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.logs import configure_logging
-from safepassage.streams.settings import settings
+from .output import complain, open_outputs, print_line
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
@@ -31,92 +31,86 @@ if TYPE_CHECKING:
 
 
 Gold = Annotated[
-    list[Path],
-    typer.Option(help="Labels by people: labelled extractions or pairs, as `evaluate` reads."),
+    list[Path], Option(help="Labels by people: labelled extractions or pairs, as `evaluate` reads.")
 ]
 Silver = Annotated[
     list[Path],
-    typer.Option(
+    Option(
         help="Labels that are cheaper: extractions or pairs, or documents with annotated "
         "entities, whose facts are corrupted into unsupported ones."
     ),
 ]
 Graded = Annotated[
-    list[Path],
-    typer.Option("--grade", help="Extractions without labels: the LLM grader gives them."),
+    list[Path], Option("--grade", help="Extractions without labels: the LLM grader gives them.")
 ]
 Base = Annotated[
     str,
-    typer.Option(
+    Option(
         help="Where to start: a scorer's name, folder or hub id; or any encoder, which becomes "
         "a cross-encoder: a folder or hub id."
     ),
 ]
-Source = Annotated[
-    list[str], typer.Option(help="A set of labels and its licence, for the model card.")
-]
+Source = Annotated[list[str], Option(help="A set of labels and its licence, for the model card.")]
 Epochs = Annotated[
     float | None,
-    typer.Option(help="Passes over the silver labels: 1, of an encoder at most 3.", min=0.01),
+    Option(help="Passes over the silver labels: 1, of an encoder at most 3.", min=0.01),
 ]
 GoldEpochs = Annotated[
-    float | None,
-    typer.Option(help="Passes over the gold labels: 5, of an encoder at most 10.", min=0.01),
+    float | None, Option(help="Passes over the gold labels: 5, of an encoder at most 10.", min=0.01)
 ]
 LearningRate = Annotated[
     float | None,
-    typer.Option(
+    Option(
         help="Learning rate of the silver stage: 1e-4, of which a large reader gets .4; of an "
         "encoder 2e-5."
     ),
 ]
 GoldLearningRate = Annotated[
     float | None,
-    typer.Option(
+    Option(
         help="Learning rate of the gold stage: 5e-5, of which a large reader gets .4; of an "
         "encoder 2e-5."
     ),
 ]
 Layers = Annotated[
     int | None,
-    typer.Option(help="Train only so many of the last layers: quicker, and less is learnt.", min=1),
+    Option(help="Train only so many of the last layers: quicker, and less is learnt.", min=1),
 ]
 Rehearsal = Annotated[
     float | None,
-    typer.Option(
+    Option(
         help="Questions of invented documents for each question of the labels, so that "
         "nothing is unlearnt; 0 for none; 1 of silver labels and .25 of gold ones if omitted.",
         min=0,
     ),
 ]
 HeadOnly = Annotated[
-    bool,
-    typer.Option("--head-only", help="Keep the reader; refit stack and thresholds: seconds."),
+    bool, Option("--head-only", help="Keep the reader; refit stack and thresholds: seconds.")
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run in FOLDER.")]
+Resume = Annotated[bool, Option("--resume", help="Go on with an interrupted run in FOLDER.")]
 
 
 def train(
-    folder: Annotated[Path, typer.Argument(help="The new scorer's folder.", metavar="FOLDER")],
+    folder: Annotated[Path, Argument(help="The new scorer's folder.", metavar="FOLDER")],
     *,
     gold: Gold = [],
     silver: Silver = [],
     graded: Graded = [],
-    documents: Annotated[list[Path], typer.Option("--documents", "-d", help=DOCUMENTS_HELP)] = [],
+    documents: Documents = [],
     base: Base = "default",
-    name: Annotated[str, typer.Option(help="Name of the new scorer.")] = "trained",
+    name: Annotated[str, Option(help="Name of the new scorer.")] = "trained",
     source: Source = [],
-    target: Annotated[str, typer.Option(help=TARGET_HELP)] = "f1",
+    target: TargetOption = "f1",
     epochs: Epochs = None,
     gold_epochs: GoldEpochs = None,
     learning_rate: LearningRate = None,
     gold_learning_rate: GoldLearningRate = None,
     layers: Layers = None,
-    batch_size: Annotated[int, typer.Option(help="Questions of a step.", min=1)] = 16,
+    batch_size: Annotated[int, Option(help="Questions of a step.", min=1)] = 16,
     rehearsal: Rehearsal = None,
     head_only: HeadOnly = False,
     resume: Resume = False,
-    seed: Annotated[int, typer.Option(help="Seed of splits, corruptions and training.")] = 0,
+    seed: Annotated[int, Option(help="Seed of splits, corruptions and training.")] = 0,
 ) -> None:
     """Train a scorer: its reader on silver labels first and gold ones after, then its stack; of an
     encoder all layers, on a GPU where there is one, until F1 on held-out documents falls.
@@ -127,10 +121,7 @@ def train(
     """
     from safepassage.scoring_worker.training import Recipe
     from safepassage.scoring_worker.training import train as run_training
-    from safepassage.scoring_worker.training.cross_encoder import (
-        EncoderRecipe,
-        train_cross_encoder,
-    )
+    from safepassage.scoring_worker.training.cross_encoder import EncoderRecipe, train_cross_encoder
     from safepassage.scoring_worker.training.recipe import make_room
     from safepassage.scoring_worker.training.starting_point import encoder_base
 
@@ -190,7 +181,6 @@ class _Passes:
         return replace(usual, silver=silver, gold=gold)
 
     def of_encoder(self, usual: EncoderRecipe, **common: Any) -> EncoderRecipe:
-        """The same of an encoder."""
         from safepassage.scoring_worker.training.cross_encoder import stage
 
         def tuned(usual: FineTuning, epochs: float | None, rate: float | None) -> FineTuning:
@@ -209,7 +199,6 @@ def _labels(
     sources: Sources,
     named: tuple[str, ...],
 ) -> TrainingLabels:
-    """All labels, each kind counted on stderr."""
     from safepassage.scoring_worker.training import TrainingLabels
 
     people = [pair for path in gold for pair in _read(path, sources)]
@@ -220,7 +209,7 @@ def _labels(
 
 
 def _read(path: Path, sources: Sources) -> list[LabelledPair]:
-    from safepassage.streams.offline.training_labels import count, read_labels
+    from ..offline.training_labels import count, read_labels
 
     pairs, refused = read_labels(path, sources)
     show_refused(path, refused)
@@ -232,7 +221,8 @@ def _graded(paths: list[Path], sources: Sources) -> list[LabelledPair]:
     if not paths:
         return []
     from safepassage.scoring_worker import load_scorer
-    from safepassage.streams.offline.training_labels import count, grade
+
+    from ..offline.training_labels import count, grade
 
     grader = load_scorer("llm")
     try:

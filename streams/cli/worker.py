@@ -3,19 +3,18 @@
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
-from safepassage.streams.runtime.logs import configure_logging
-from safepassage.streams.settings import settings
-from safepassage.streams.topics import ROLE_NAMES
+from ..runtime.logs import configure_logging
+from ..settings import settings
+from ..topics import ROLE_NAMES
 
 
 def worker(
-    roles: Annotated[
-        list[str], typer.Argument(help=f"One or several of: {', '.join(ROLE_NAMES)}.")
-    ],
+    roles: Annotated[list[str], Argument(help=f"One or several of: {', '.join(ROLE_NAMES)}.")],
     alone: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--alone",
             help="`report` without audit, drift and realign: these have workers of their own.",
         ),
@@ -35,7 +34,7 @@ def worker(
         )
     if alone and "report" not in roles:
         raise typer.BadParameter("is about the role report", param_hint="--alone")
-    from safepassage.streams.worker import run_worker
+    from ..worker import run_worker
 
     configure_logging(settings(), roles=",".join(dict.fromkeys(roles)))
     run_worker(roles, settings(), alone=alone)

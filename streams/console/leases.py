@@ -84,7 +84,6 @@ class Leases(ABC):
         """Give back what is open."""
 
     async def on(self, case_id: str) -> Lease | None:
-        """The lease on ``case_id``."""
         return (await self.leased()).get(case_id)
 
 

@@ -13,14 +13,14 @@ import structlog
 from safepassage.schemas import DriftWarning, ScorerRelease, stable_id
 from safepassage.schemas.decision_rule import in_mode
 from safepassage.scoring_worker.scorer_spec import ScorerSpec
-from safepassage.streams.kafka.publisher import Publisher
-from safepassage.streams.kafka.records import Outgoing
-from safepassage.streams.release.releases import InForce, ReleaseLost, releases_in_force
-from safepassage.streams.runtime import metrics
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import SCORERS, WARNINGS
 
-from .index.risk import LiveRisk, live_risk, stricter_threshold
+from ..kafka.publisher import Publisher
+from ..kafka.records import Outgoing
+from ..release.releases import InForce, ReleaseLost, releases_in_force
+from ..runtime import metrics
+from ..settings import Settings
+from ..topics import SCORERS, WARNINGS
+from .index.measures import LiveRisk, live_risk, stricter_threshold
 from .index.store import CaseStore
 
 log = structlog.get_logger(__name__)
@@ -37,13 +37,11 @@ class Promise:
         self._settings = settings
 
     def risks(self, revision: str | None = None) -> list[LiveRisk]:
-        """The risk of what the scorer of ``revision``, else the latest one, accepted."""
         asked, confidence = self._settings.risk, self._settings.risk_confidence
         return live_risk(self._store, revision or self._store.latest[1], asked, confidence)
 
     async def watch(self, *, acts: bool = True) -> ScorerRelease | None:
-        """Measure, and where the promise broke and this console ``acts`` for all, make routing
-        stricter; returns the release."""
+        """Measure; where the promise broke and this console ``acts``, release stricter routing."""
         held = await releases_in_force(self._settings) if self._settings.risk else InForce()
         try:
             live = held.live
@@ -53,7 +51,11 @@ class Promise:
         revision = (live.revision if live else None) or self._store.latest[1]
         revision = in_mode(revision, strict=self._settings.strict)  # as its verdicts name it
         risks = self.risks(revision)
-        _measure(risks[0])
+        every = risks[0]
+        metrics.set_estimate(metrics.RISK, every.wrong.share or 0.0, every.bounds)
+        passed = every.passed
+        metrics.set_estimate(metrics.ACCEPTED_SHARE, passed.share or 0.0, passed.interval)
+        metrics.PROMISE_CERTIFIED.set(float(every.certified))
         broken = [risk for risk in risks if risk.broken]
         if not acts or not broken or self._settings.risk is None:
             return None
@@ -71,6 +73,7 @@ class Promise:
             )
             for part in parts
         }
+        named = ", ".join(part.entity_type or "all types" for part in parts[:10])
         released = in_mode(revision, strict=False)
         before = (live and live.scorer) or self._settings.judge
         spec = ScorerSpec.parse(before).with_limits(limits)
@@ -83,7 +86,7 @@ class Promise:
             previous_revision=(live.previous_revision if live and live.previous else released),
             released_at=now,
             released_by=BY,
-            reason=_reason(parts, asked),
+            reason=f"spot checks show more than {asked:.1%} wrong: {named}",
         )
         warnings = [self._warning(part, revision, limits, now) for part in parts]
         refused = await self._publisher.publish(
@@ -114,14 +117,3 @@ class Promise:
             detail=f"{part.wrong.successes} of {part.wrong.total} spot checks wrong; {follows}",
             raised_at=now,
         )
-
-
-def _reason(parts: list[LiveRisk], asked: float) -> str:
-    named = ", ".join(part.entity_type or "all types" for part in parts[:10])
-    return f"spot checks show more than {asked:.1%} wrong: {named}"
-
-
-def _measure(risk: LiveRisk) -> None:
-    metrics.set_estimate(metrics.RISK, risk.wrong.share or 0.0, risk.bounds)
-    metrics.set_estimate(metrics.ACCEPTED_SHARE, risk.passed.share or 0.0, risk.passed.interval)
-    metrics.PROMISE_CERTIFIED.set(float(risk.certified))

@@ -28,12 +28,12 @@ from safepassage.schemas.reviews_that_count import JUDGED, moment, opinions, sta
 from safepassage.schemas.reviews_that_count import case_id as case_of
 from safepassage.schemas.rivals import reads_alike
 from safepassage.scoring_worker.risk.draws import Chance
-from safepassage.streams.kafka.publisher import Publisher, PublishFailed, WriteRefused
-from safepassage.streams.kafka.records import Outgoing
-from safepassage.streams.runtime import metrics
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import REVIEWS
 
+from ..kafka.publisher import Publisher, PublishFailed, WriteRefused
+from ..kafka.records import Outgoing
+from ..runtime import metrics
+from ..settings import Settings
+from ..topics import REVIEWS
 from .index.case_filter import CaseFilter, double_lot
 from .index.next_case import choose
 from .index.store import Case, CaseStore
@@ -45,10 +45,8 @@ log = structlog.get_logger(__name__)
 
 SAVE_PATIENCE_SECONDS = 10.0
 LEAD_SECONDS = 15.0
-LEAD = "lead"
-"""No case: who holds it publishes what decisions lead to, for all consoles."""
-MAX_TRIES = 20
-"""Cases that are tried in a row which others took meanwhile."""
+LEAD = "lead"  # No case: who holds it publishes what decisions lead to, for all consoles
+MAX_TRIES = 20  # Cases that are tried in a row which others took meanwhile
 MAX_SECONDS_OPEN = 86_400.0
 ReadAccepted = Callable[[str], Awaitable[Verdict | None]]
 """The accepted verdict at a place, as partition:offset; None where it cannot be read."""
@@ -269,7 +267,6 @@ class ReviewDesk:
         return review
 
     async def publish_due(self) -> None:
-        """Publish what follows from decisions whose grace is over (see `Outcomes`)."""
         await self._outcomes.publish_due()
 
     def refusal(self, review: Review) -> str | None:
@@ -285,7 +282,6 @@ class ReviewDesk:
         return held if any(self.store.holds(held, p, session.person) for p in pools) else None
 
     async def _take(self, session: Session, case_id: str, held: str) -> Lease:
-        """Lease a case for a decision, beside what the session has."""
         lease = await self.leases.take(case_id, session.id, session.reviewer, beside=True)
         if lease is None:
             other = await self.leases.on(case_id)
@@ -293,7 +289,6 @@ class ReviewDesk:
         return lease
 
     def _judged(self, session: Session, answer: Answer) -> tuple[Case, list[Case]]:
-        """The case as it is now, and those that the answer refuses."""
         case = self.look_at(answer.case_id)
         stands = case.standing
         if stands and stands.id != answer.seen:
@@ -336,7 +331,6 @@ class ReviewDesk:
         return stood if lost and stood else taken_back
 
     def _refused_with(self, accepting: Review) -> list[Review]:
-        """The refusals in force that were saved together with ``accepting``."""
         found = (
             opinions(rival.reviews).get(accepting.person)
             for rival in self.store.rivals(accepting.verdict)

@@ -1,42 +1,38 @@
 """The review role: reads four topics into an index, serves the console, publishes outcomes."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import socket
 import sqlite3
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 import structlog
-from aiokafka import AIOKafkaConsumer, ConsumerRecord
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.errors import KafkaError
 
 from safepassage.agents.document_store import DocumentStore
-from safepassage.schemas import Coordinates, Event, Review, StandingDecision, Verdict
+from safepassage.schemas import Coordinates, Review, StandingDecision, Verdict
 from safepassage.service.quiet_server import quiet_server
-from safepassage.streams.agent_factory import redis_client, reread_document
-from safepassage.streams.delivery.lag import LagMeter
-from safepassage.streams.kafka.erasures_and_seals import protection
-from safepassage.streams.kafka.point_reader import PointReader, Unreadable
-from safepassage.streams.kafka.publisher import Publisher, PublishFailed, WriteRefused
-from safepassage.streams.kafka.reading import POLL_MILLISECONDS, assign, ends, reader, to_record
-from safepassage.streams.kafka.records import (
-    ErasedRecord,
-    Record,
-    UnreadableRecord,
-    decode,
-    outcome_of,
-)
-from safepassage.streams.runtime import metrics
-from safepassage.streams.runtime.listening import open_listener
-from safepassage.streams.runtime.progress import Progress
-from safepassage.streams.runtime.signals import pause
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, READ_BY, RoleName
 
-from .continuation import offsets_to_read_on
-from .index.index_file import Place
+from ..agent_factory import redis_client, reread_document
+from ..delivery.lag import LagMeter
+from ..kafka.erasures_and_seals import protection
+from ..kafka.point_reader import PointReader, Unreadable
+from ..kafka.publisher import Publisher, PublishFailed, WriteRefused
+from ..kafka.reading import POLL_MILLISECONDS, assign, ends, read_at, reader, to_record
+from ..kafka.records import ErasedRecord, UnreadableRecord, decode, outcome_of
+from ..runtime import metrics
+from ..runtime.health import open_listener
+from ..runtime.progress import Progress
+from ..runtime.signals import pause
+from ..settings import Settings
+from ..topics import ACCEPTED, READ_BY, RoleName
+from .index.index_file import Place, Position
 from .index.measures import agreements, open_cases
 from .index.store import CaseStore
 from .leases import Leases, LeasesAway, LocalLeases, RedisLeases
@@ -44,9 +40,11 @@ from .login.modes import login_of
 from .promise import Promise
 from .review_desk import ReviewDesk
 from .web.app import console_app
-from .web.learning import Candidates
 from .web.originals import Originals
 from .web.texts import DocumentTexts
+
+if TYPE_CHECKING:
+    from ..learning.candidates import Candidates
 
 log = structlog.get_logger(__name__)
 
@@ -119,7 +117,9 @@ class ReviewSource:
                 stopped.cancel()
                 # Not cancelled at once: a Kafka client in the middle of its start cannot clean up.
                 await asyncio.wait(working, timeout=self._settings.drain_seconds)
-                await _cancel(working)
+                for task in working:
+                    task.cancel()
+                await asyncio.gather(*working, return_exceptions=True)
         for task in working:
             if not task.cancelled():
                 try:
@@ -184,13 +184,20 @@ class ReviewSource:
         for message in messages:
             record = to_record(message, protection(self._settings))
             try:
-                _note_record(desk, record, self._models[record.topic])
+                match decode(record, self._models[record.topic]).event:
+                    case Verdict() as verdict:
+                        place = f"{record.partition}:{record.offset}"
+                        desk.note_verdict(verdict, record.timestamp, place)
+                    case Review() as review:
+                        desk.note_review(review)
+                    case StandingDecision() as decision:
+                        desk.note_decision(decision)
                 metrics.RECORDS.labels(ROLE, "counted").inc()
             except UnreadableRecord as error:
                 metrics.RECORDS.labels(ROLE, outcome_of(error)).inc()
                 if not isinstance(error, ErasedRecord):
-                    place = record.coordinates.model_dump()
-                    log.warning("unreadable_record", **place, problem=str(error))
+                    where = record.coordinates.model_dump()
+                    log.warning("unreadable_record", **where, problem=str(error))
 
     async def _publish_outcomes(self, desk: ReviewDesk, ending: asyncio.Event) -> None:
         while not ending.is_set():
@@ -216,7 +223,10 @@ class ReviewSource:
     ) -> None:
         while not ending.is_set():
             if desk.ready:
-                _measure_agreement(desk.store)
+                every = agreements(desk.store)[0]
+                metrics.DOUBLE_REVIEWS.set(every.cases)
+                if every.kappa is not None and every.interval is not None:
+                    metrics.set_estimate(metrics.KAPPA, every.kappa, every.interval)
                 try:
                     await promise.watch(acts=await desk.leads())
                 except WriteRefused:
@@ -234,23 +244,6 @@ def _leases(settings: Settings, store: CaseStore) -> Leases:
         return LocalLeases(settings.console_lease_seconds)
     prefix, seconds = settings.topic_prefix, settings.console_lease_seconds
     return RedisLeases(redis_client(settings), prefix, seconds, store.knows_review)
-
-
-def _measure_agreement(store: CaseStore) -> None:
-    every = agreements(store)[0]
-    metrics.DOUBLE_REVIEWS.set(every.cases)
-    if every.kappa is not None and every.interval is not None:
-        metrics.set_estimate(metrics.KAPPA, every.kappa, every.interval)
-
-
-def _note_record(desk: ReviewDesk, record: Record, model: type[Event]) -> None:
-    match decode(record, model).event:
-        case Verdict() as verdict:
-            desk.note_verdict(verdict, record.timestamp, f"{record.partition}:{record.offset}")
-        case Review() as review:
-            desk.note_review(review)
-        case StandingDecision() as decision:
-            desk.note_decision(decision)
 
 
 async def _accepted_at(points: PointReader, place: str) -> Verdict | None:
@@ -274,7 +267,46 @@ def _announce(listener: socket.socket, token: str | None) -> None:
     sys.stdout.flush()
 
 
-async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+async def offsets_to_read_on(
+    store: CaseStore, settings: Settings, ends: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int]:
+    """The next offset of each partition that the index was read from. Where the topics are others
+    now it is emptied, with a line that says why, and there are no offsets.
+
+    Args:
+        ends: one past the last offset of every partition that is read.
+    """
+    read = store.positions()
+    if read and (reason := await _difference(read, settings, ends)):
+        store.begin_anew(reason)
+        return {}
+    return {TopicPartition(*place): position.last + 1 for place, position in read.items()}
+
+
+async def _difference(
+    read: Mapping[Place, Position], settings: Settings, ends: Mapping[TopicPartition, int]
+) -> str | None:
+    places = {place: TopicPartition(*place) for place in read}
+    for place, (_, last, _) in read.items():
+        named = f"partition {place.partition} of {place.topic}"
+        if (end := ends.get(places[place])) is None:
+            return f"{named} is gone"
+        if last >= end:
+            return f"{named} ends at {end}, and was read to {last + 1}: it was made anew"
+    async with reader(settings) as consumer:
+        beginnings = await consumer.beginning_offsets(places.values())
+    for place, (first, _, _) in read.items():
+        if (begins := beginnings[places[place]]) > first:
+            # What a retention took from the topic must not stay here. A compaction moves nothing.
+            return (
+                f"partition {place.partition} of {place.topic} begins at {begins}, and was read "
+                f"from {first}: the broker deleted records"
+            )
+    last_ones = {
+        Coordinates(topic=place.topic, partition=place.partition, offset=position.last): position
+        for place, position in read.items()
+    }
+    for where, record in (await read_at(settings, last_ones)).items():
+        if record.timestamp != last_ones[where].timestamp:
+            return f"another record is at {where.topic}/{where.partition}/{where.offset}"
+    return None

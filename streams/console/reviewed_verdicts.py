@@ -15,18 +15,17 @@ import structlog
 from safepassage.schemas import Review, StandingDecision, Verdict
 from safepassage.schemas.reviews_that_count import moment
 from safepassage.schemas.verdict_after_review import decision_on, next_verdict
-from safepassage.streams.kafka.publisher import Publisher
-from safepassage.streams.kafka.records import Outgoing
-from safepassage.streams.topics import ACCEPTED, DECISIONS, QUARANTINE
 
+from ..kafka.publisher import Publisher
+from ..kafka.records import Outgoing
+from ..topics import ACCEPTED, DECISIONS, QUARANTINE
 from .index.store import Case, CaseStore
 
 log = structlog.get_logger(__name__)
 
 RETRY_SECONDS = 60.0
 """Until a refused record is tried again: only another setting of the broker lets it pass."""
-AT_ONCE = 500
-"""Cases that are taken from the index at once."""
+AT_ONCE = 500  # Cases that are taken from the index at once
 
 
 class _Refused(Exception):
@@ -48,7 +47,6 @@ class Outcomes:
 
     @property
     def owed(self) -> bool:
-        """Whether any case has to be carried out, now or later."""
         return self._store.one("SELECT 1 FROM due LIMIT 1") is not None
 
     def refusal(self, case_id: str) -> str | None:
@@ -73,8 +71,7 @@ class Outcomes:
             self._say(case_id, time.time(), "")
 
     async def publish_due(self) -> None:
-        """Publish what follows from decisions whose grace is over. A case whose record the broker
-        refuses holds up no other."""
+        """Publish what follows once the grace is over. A refused record holds up no other case."""
         # A clock that was set back meanwhile must not hold up what was due for longer than this.
         longest = max(self._grace, RETRY_SECONDS)
         while due := self._store.connection.execute(
@@ -122,8 +119,7 @@ class Outcomes:
         await self._publish_decision(case, decision)
 
     async def _correct_late(self, case: Case) -> None:
-        """The decision is carried out. Publish its verdict again where a worker that knew only of
-        an earlier decision spoke after it."""
+        """Publish it again where a worker that knew an earlier decision spoke after it."""
         published = self._store.published(case.id)
         if not (published and published.review and published.review.in_place):
             return

@@ -21,7 +21,8 @@ from pydantic import TypeAdapter
 
 from safepassage.schemas import ReviewerLogin
 from safepassage.schemas.review import person
-from safepassage.streams.login_settings import Role
+
+from ..login_settings import Role
 
 ATTEMPT_SECONDS = 600
 MAX_SIGNATURE = 200
@@ -56,7 +57,6 @@ class Session:
         return f"{self.reviewer} ({self.login.way}: {self.login.subject})"[:MAX_SIGNATURE]
 
     def may(self, role: Role) -> bool:
-        """Whether this session may do what ``role`` may."""
         ranks: tuple[Role, ...] = get_args(Role)
         return bool(self.reviewer) and ranks.index(self.role) >= ranks.index(role)
 
@@ -94,7 +94,6 @@ class Sessions:
         return Session(secrets.token_hex(16), reviewer, expires, role, login)
 
     def seal(self, session: Session) -> str:
-        """The cookie of ``session``."""
         return self._sealed("session", SESSION.dump_json(session))
 
     def open(self, cookie: str) -> Session | None:
@@ -103,7 +102,6 @@ class Sessions:
         return session if session and session.expires > self._clock() else None
 
     def seal_attempt(self, attempt: LoginAttempt) -> str:
-        """The cookie of a login that goes on elsewhere."""
         return self._sealed("login", ATTEMPT.dump_json(attempt))
 
     def open_attempt(self, cookie: str) -> LoginAttempt | None:
@@ -118,7 +116,6 @@ class Sessions:
         return LoginAttempt(state, nonce, verifier, target, int(self._clock()))
 
     def csrf(self, session: Session) -> str:
-        """The token that every form of ``session`` carries."""
         return self._sign("csrf", session.id)
 
     def csrf_matches(self, session: Session, given: str) -> bool:
@@ -151,14 +148,12 @@ class GuessLimit:
         self._failures: OrderedDict[str, deque[float]] = OrderedDict()
 
     def exceeded(self, address: str) -> bool:
-        """Whether ``address`` has to wait."""
         failures = self._failures.get(address, deque())
         while failures and failures[0] <= self._clock() - 60:
             failures.popleft()
         return len(failures) >= _GUESSES_PER_MINUTE
 
     def failed(self, address: str) -> None:
-        """Note a wrong token."""
         self._failures.setdefault(address, deque(maxlen=_GUESSES_PER_MINUTE)).append(self._clock())
         self._failures.move_to_end(address)
         if len(self._failures) > _MAX_CLIENTS:

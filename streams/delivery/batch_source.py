@@ -3,22 +3,53 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import structlog
-from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalGenerationError, RebalanceInProgressError
 
-from safepassage.streams.kafka.erasures_and_seals import protection
-from safepassage.streams.kafka.membership import group_member
-from safepassage.streams.kafka.reading import to_record
-from safepassage.streams.kafka.records import Record
-from safepassage.streams.runtime.progress import Progress
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import Topic
-
-from .assignment_work import POLL_MILLISECONDS, Fetched, polling_meanwhile
+from ..kafka.clients import group_member
+from ..kafka.erasures_and_seals import protection
+from ..kafka.reading import to_record
+from ..kafka.records import Record
+from ..runtime.progress import Progress
+from ..settings import Settings
+from ..topics import Topic
 from .lag import LagMeter
+
+T = TypeVar("T")
+POLL_MILLISECONDS = 200
+Fetched = Mapping[TopicPartition, list[ConsumerRecord]]
+
+
+async def polling_meanwhile(
+    consumer: AIOKafkaConsumer,
+    progress: Progress,
+    work: Coroutine[Any, Any, T],
+    reassigned: Callable[[], bool],
+) -> tuple[T | None, Fetched]:
+    """What ``work`` returns, with the partitions paused until then. A member that does not poll
+    meanwhile is taken for dead: its partitions go to the next one, which works as long.
+
+    Where they are assigned anew meanwhile, the work is given up: None, and the first records of
+    the new assignment, which a paused consumer cannot have asked for.
+    """
+    consumer.pause(*consumer.assignment())
+    working = asyncio.create_task(work)
+    fetched: Fetched = {}
+    try:
+        while not working.done() and not reassigned():
+            fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
+            progress.polled()
+        if reassigned():
+            return None, fetched
+        return working.result(), {}
+    finally:
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+        consumer.resume(*consumer.assignment())
+
 
 log = structlog.get_logger(__name__)
 
@@ -172,8 +203,7 @@ class _Turn(ConsumerRebalanceListener):  # type: ignore[misc]
 async def commit(
     consumer: AIOKafkaConsumer, offsets: Mapping[TopicPartition, int | tuple[int, str]]
 ) -> bool:
-    """Commit ``offsets``, each by itself or with metadata; False where a rebalance took the
-    partitions meanwhile."""
+    """Commit ``offsets``, with metadata or without; False where a rebalance took them."""
     try:
         await consumer.commit(dict(offsets))
     except LOST_PARTITIONS as error:

@@ -21,8 +21,9 @@ from safepassage.schemas import (
     stable_id,
 )
 from safepassage.schemas.report import MAX_NAMED_RESULTS
-from safepassage.streams.kafka.records import Outgoing, Record
-from safepassage.streams.topics import DEAD_LETTERS
+
+from ..kafka.records import Outgoing, Record
+from ..topics import DEAD_LETTERS
 
 UNKEYED = "-"
 MAX_ERROR_CHARACTERS = 300

@@ -27,14 +27,13 @@ from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from faust.transport.drivers.aiokafka import Consumer as FaustConsumer
 from faust.types import TP, Message
 
-from safepassage.streams.kafka.clients import METADATA_MILLISECONDS, ssl_context, token_provider
-from safepassage.streams.kafka.contact import contact
-from safepassage.streams.kafka.erasures_and_seals import protection
-from safepassage.streams.kafka.records import Record
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.progress import Progress
-from safepassage.streams.settings import Settings
-
+from ..kafka.clients import METADATA_MILLISECONDS, ssl_context, token_provider
+from ..kafka.contact import contact
+from ..kafka.erasures_and_seals import protection
+from ..kafka.records import Record
+from ..runtime.errors import OperatorError
+from ..runtime.progress import Progress
+from ..settings import Settings
 from .lag import LagMeter
 from .lanes import Lanes
 from .ledger import OffsetLedger

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import IllegalStateError
 
-from safepassage.streams.kafka.reading import readable_end, unplaced
-from safepassage.streams.runtime import metrics
-from safepassage.streams.runtime.progress import Progress
+from ..kafka.reading import readable_end, unplaced
+from ..runtime import metrics
+from ..runtime.progress import Progress
 
 
 class LagMeter:
@@ -47,5 +47,4 @@ class LagMeter:
         return positions
 
     def clear(self) -> None:
-        """Nothing is assigned any more."""
         self.show(())

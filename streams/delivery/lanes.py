@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from safepassage.streams.kafka.records import Record
+from ..kafka.records import Record
 
 
 class Lanes:

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 import structlog
 
 from safepassage.schemas import DriftWarning, stable_id
-from safepassage.streams.kafka.publisher import Publisher, PublishFailed
-from safepassage.streams.kafka.records import Outgoing
-from safepassage.streams.topics import WARNINGS
+
+from ..kafka.publisher import Publisher, PublishFailed
+from ..kafka.records import Outgoing
+from ..topics import WARNINGS
 
 log = structlog.get_logger(__name__)
 

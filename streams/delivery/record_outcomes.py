@@ -27,21 +27,13 @@ from safepassage.schemas import (
     Stage,
     Verdict,
 )
-from safepassage.streams.kafka.publisher import Publisher, PublishFailed
-from safepassage.streams.kafka.records import (
-    ErasedRecord,
-    Outgoing,
-    Received,
-    Record,
-    UnreadableRecord,
-    decode,
-)
-from safepassage.streams.runtime import metrics
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.tracebacks import frames
-from safepassage.streams.runtime.tracing import BatchTrace, tracing
-from safepassage.streams.topics import Topic
 
+from ..kafka.publisher import Publisher, PublishFailed
+from ..kafka.records import ErasedRecord, Outgoing, Received, Record, UnreadableRecord, decode
+from ..runtime import metrics
+from ..runtime.errors import OperatorError, frames
+from ..runtime.tracing import BatchTrace, tracing
+from ..topics import Topic
 from .circuit_breaker import CircuitBreaker, CircuitOpen
 from .dead_letter_event import dead_letter, naming_refused, outgoing_letter, subject_of
 

@@ -2,8 +2,19 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
-from .source import Source
+from ..runtime.progress import Progress
+
+
+class Source(Protocol):
+    """A role, ready to run."""
+
+    progress: Progress
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until ``stop`` is set; raises what must end the process."""
+        ...
 
 
 class Beside:

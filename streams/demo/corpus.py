@@ -6,6 +6,7 @@ documents no text was changed after the scorer had first judged it: what it gets
 stays, and the demo counts it.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -46,26 +47,31 @@ class SentenceLabel(Contract):
 
 def documents() -> tuple[Document, ...]:
     """The documents: decisions, invoices, leases, letters, a CV, a job advertisement and more."""
-    return _rows(DOCUMENTS, Document)
+    return tuple(rows(DOCUMENTS, Document))
 
 
 def extractions() -> tuple[LabelledExtraction, ...]:
     """What the recorded extractor found in them, with gold labels."""
-    return _rows(EXTRACTIONS, LabelledExtraction)
+    return tuple(rows(EXTRACTIONS, LabelledExtraction))
 
 
 def responses() -> tuple[Response, ...]:
     """Answers to questions about the documents, with the passages they were given."""
-    return _rows(RESPONSES, Response)
+    return tuple(rows(RESPONSES, Response))
 
 
 def response_labels() -> tuple[SentenceLabel, ...]:
     """Gold labels of the sentences of `responses`, in their order."""
-    return _rows(RESPONSE_LABELS, SentenceLabel)
+    return tuple(rows(RESPONSE_LABELS, SentenceLabel))
 
 
-def _rows(path: Path, model: type[Row]) -> tuple[Row, ...]:
-    rows = tuple(read_jsonl(path, model))
-    if damaged := [row for row in rows if isinstance(row, BadLine)]:
-        raise ValueError(f"the installed corpus is damaged: {damaged[0]}")
-    return tuple(row for row in rows if not isinstance(row, BadLine))
+def rows(path: Path, model: type[Row]) -> Iterator[Row]:
+    """The rows of a file.
+
+    Raises:
+        ValueError: a line is no row; the message names file and line.
+    """
+    for row in read_jsonl(path, model):
+        if isinstance(row, BadLine):
+            raise ValueError(str(row))  # noqa: TRY004 - a line of the file
+        yield row

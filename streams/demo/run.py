@@ -5,7 +5,7 @@ import secrets
 import shlex
 import shutil
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -13,18 +13,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from safepassage.schemas import Coordinates, DeadLetter, Document, Response, Verdict
 from safepassage.scoring_worker.scorer_spec import ScorerSpec
-from safepassage.streams.demo.embedded import LOOPBACK, free_port
-from safepassage.streams.kafka.admin import create_topics
-from safepassage.streams.kafka.reading import read_topics
-from safepassage.streams.kafka.records import decode
-from safepassage.streams.offline.submit import is_reported, submit, wait_for_reports
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
-from . import answers, corpus
+from ..kafka.admin import create_topics
+from ..kafka.reading import read_topics
+from ..kafka.records import decode
+from ..offline.submit import is_reported, submit, wait_for_reports
+from ..runtime.errors import OperatorError
+from ..settings import Settings
+from ..topics import ACCEPTED, QUARANTINE
+from . import corpus
+from .embedded import LOOPBACK, free_port
 from .stack import CORPUS, LAST_LOGS, RunningStack, running_stack, sigterm_unwinds
-from .verdict_tables import Written, new_console, print_verdicts
+from .verdict_tables import Written, judged_answers, new_console, print_verdicts, submitted
 
 DEMO_ROLES = ("extract", "align", "score", "report")
 PATIENCE_SECONDS = 180.0
@@ -40,9 +40,13 @@ def run_demo(*, keep: bool) -> None:
     with sigterm_unwinds(), running_stack(DEMO_ROLES, environment) as stack:
         verdicts = asyncio.run(_flow(stack, console))
         print_verdicts(console, verdicts, _written(), time.monotonic() - started)
-        console.print(answers.judged_answers(verdicts))
+        console.print(judged_answers(verdicts))
         if keep:
-            _keep(verdicts, stack.logs)
+            KEPT_FOLDER.mkdir(parents=True, exist_ok=True)
+            kept = b"".join(verdict.to_json() + b"\n" for verdict in verdicts)
+            (KEPT_FOLDER / "verdicts.jsonl").write_bytes(kept)
+            for log in stack.logs.glob("*.log"):
+                shutil.copy(log, KEPT_FOLDER / log.name)
             console.print(f"kept in {KEPT_FOLDER}")
 
 
@@ -63,7 +67,9 @@ def run_up(*, empty: bool = False) -> None:
             console.print(line, soft_wrap=True)
         console.print(f"logs             {stack.logs}, and after the end {LAST_LOGS}")
         console.print("Ctrl-C stops everything")
-        _wait_for_the_end(stack)
+        while True:
+            stack.processes.check()
+            time.sleep(1)
 
 
 def own_llm() -> dict[str, str]:
@@ -78,8 +84,7 @@ def own_llm() -> dict[str, str]:
 
 
 def exports(environment: Mapping[str, str]) -> Iterator[str]:
-    """What a shell has to be told to reach the stack; the console's own settings are not for
-    it."""
+    """What a shell has to be told to reach the stack, but for the console's settings."""
     for name, value in sorted(environment.items()):
         if not name.startswith("SAFEPASSAGE_CONSOLE_"):
             yield f"export {name}={shlex.quote(value)}"
@@ -107,18 +112,13 @@ def _written() -> Written:
 
 async def _flow(stack: RunningStack, console: Console) -> list[Verdict]:
     await create_topics(stack.settings)
-    pending = {place async for place in _submit_corpus(stack.settings)}
+    events: Sequence[Document | Response] = (*corpus.documents(), *submitted())
+    sending = submit(iter(events), stack.settings)
+    pending = {p async for p, e in sending if isinstance(p, Coordinates) and is_reported(e)}
     letters = await _wait(stack, pending, console)
     for letter in letters:
         console.print(f"dead letter {letter.doc_id}: {letter.error}: {letter.detail}")
     return await _verdicts(stack.settings)
-
-
-async def _submit_corpus(settings: Settings) -> AsyncIterator[Coordinates]:
-    events: Sequence[Document | Response] = (*corpus.documents(), *answers.submitted())
-    async for place, sent in submit(iter(events), settings):
-        if isinstance(place, Coordinates) and is_reported(sent):
-            yield place
 
 
 async def _wait(
@@ -145,13 +145,8 @@ async def _reports(
     stack: RunningStack, pending: set[Coordinates], console: Console
 ) -> list[DeadLetter]:
     letters: list[DeadLetter] = []
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(TextColumn("{task.description}"), *columns, console=console) as progress:
         bar = progress.add_task("documents with all their verdicts", total=len(pending))
         async for event in wait_for_reports(pending, stack.settings):
             progress.advance(bar)
@@ -172,17 +167,3 @@ async def _verdicts(settings: Settings) -> list[Verdict]:
         verdict = decode(record, Verdict).event
         found[verdict.id] = verdict
     return list(found.values())
-
-
-def _keep(verdicts: Sequence[Verdict], logs: Path) -> None:
-    KEPT_FOLDER.mkdir(parents=True, exist_ok=True)
-    with (KEPT_FOLDER / "verdicts.jsonl").open("wb") as stream:
-        stream.writelines(verdict.to_json() + b"\n" for verdict in verdicts)
-    for log in logs.glob("*.log"):
-        shutil.copy(log, KEPT_FOLDER / log.name)
-
-
-def _wait_for_the_end(stack: RunningStack) -> None:
-    while True:
-        stack.processes.check()
-        time.sleep(1)

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from safepassage.streams.demo.embedded import LOOPBACK, embedded_stack, free_port, stop_process
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.signals import die_with_parent
-from safepassage.streams.settings import Settings
-
+from ..runtime.errors import OperatorError
+from ..runtime.signals import die_with_parent
+from ..settings import Settings
 from . import corpus
+from .embedded import LOOPBACK, embedded_stack, free_port, stop_process
 
 STOP_TIMEOUT_SECONDS = 30.0
 SHOWN_LOG_LINES = 12
@@ -61,7 +60,6 @@ class Processes(AbstractContextManager["Processes"]):
         )
 
     def stop(self, name: str) -> None:
-        """End one of them."""
         process = self._running.pop(name)
         process.terminate()
         stop_process(process, STOP_TIMEOUT_SECONDS)
@@ -133,11 +131,17 @@ def running_stack(
     with ExitStack() as running:
         logs = running.enter_context(_logs())
         servers = running.enter_context(embedded_stack())
-        recorded = {} if recording is None else _llm_environment()
+        recorded: dict[str, str] = {}
+        port = free_port()
+        if recording and not os.environ.get("OPENAI_BASE_URL"):
+            url = f"http://{LOOPBACK}:{port}/v1"
+            recorded = {"OPENAI_BASE_URL": url, "SAFEPASSAGE_MODEL": RECORDED_MODEL}
         chosen = {**servers.environment(), **recorded, **(environment or {})}
         processes = running.enter_context(Processes(chosen, logs, servers.broker))
         if recording and recorded:
-            _start_recorded_llm(processes, chosen["OPENAI_BASE_URL"], recording)
+            given = [str(path) for path in recording]
+            files = ("--documents", given[0], "--extractions", given[1])
+            processes.start("recorded-llm", "recorded-llm", *files, "--port", str(port))
         for role in roles:
             processes.start(role, "worker", role)
         with _environment(chosen):
@@ -172,25 +176,6 @@ def sigterm_unwinds() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGTERM, before)
         signal.signal(signal.SIGINT, interrupt)
-
-
-def _llm_environment() -> dict[str, str]:
-    if os.environ.get("OPENAI_BASE_URL"):
-        return {}
-    port = free_port()
-    return {"OPENAI_BASE_URL": f"http://{LOOPBACK}:{port}/v1", "SAFEPASSAGE_MODEL": RECORDED_MODEL}
-
-
-def _start_recorded_llm(processes: Processes, base_url: str, recording: tuple[Path, Path]) -> None:
-    documents, extractions = recording
-    port = base_url.rsplit(":", 1)[1].removesuffix("/v1")
-    processes.start(
-        "recorded-llm",
-        "recorded-llm",
-        *("--documents", str(documents)),
-        *("--extractions", str(extractions)),
-        *("--port", port),
-    )
 
 
 @contextmanager

@@ -1,7 +1,8 @@
-"""What the demo prints: the verdicts, so that a person can follow each of them."""
+"""What the demo prints: the verdicts, so that a person can follow each of them, and the bundled
+answers: one of them sent while it is written, and all of them judged as a whole."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -10,8 +11,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from safepassage.schemas import LabelledExtraction, Verdict, render_value
+from safepassage.schemas import LabelledExtraction, Part, Response, Verdict, render_value
 from safepassage.schemas.verdict import Decision
+from safepassage.scoring_worker.detectors.contract import Answer, Grounding
+from safepassage.scoring_worker.detectors.registry import load_detector
+
+from . import corpus
 
 SHOWN_CHARACTERS = 120
 PIPED_WIDTH = 120
@@ -40,8 +45,15 @@ def print_verdicts(
 ) -> None:
     """A summary, a line per document, every stopped extraction with its reason and passage."""
     labels = {_identity(row): row.label for row in written.labelled}
-    console.print(_summary(verdicts, seconds))
-    console.print(_against_labels(verdicts, labels))
+    decisions = Counter(verdict.decision for verdict in verdicts)
+    counts = ", ".join(f"{decisions[name]} {name}" for name in DECISIONS)
+    documents = len({verdict.doc_id for verdict in verdicts})
+    console.print(f"{documents} documents, {len(verdicts)} verdicts: {counts} in {seconds:.0f} s")
+    stopped, accepted = _counted(verdicts, labels)
+    console.print(
+        f"by the labels written with them: {stopped} wrong extractions stopped, "
+        f"{accepted} right ones accepted"
+    )
     console.print(_documents(verdicts, written.kinds, labels))
     console.print(_stopped(verdicts))
 
@@ -85,18 +97,14 @@ def _stopped(verdicts: Sequence[Verdict]) -> Table:
 
 
 def _reason(verdict: Verdict) -> str:
-    score = f" ({verdict.score:.2f} < {verdict.threshold:.2f})" if _is_low(verdict) else ""
+    value, least, score = verdict.score, verdict.threshold, ""
+    # What conflicts with another finding scored high.
+    if value is not None and least is not None and value < least:
+        score = f" ({value:.2f} < {least:.2f})"
     said = [f.detail for f in verdict.findings if f.detail and f.code != "conflicts_with"]
     said += [f"the document also gives {render_value(c.value)}" for c in verdict.conflicts]
     said += [trail.failure for trail in verdict.scorers if trail.failure]
     return ", ".join(verdict.reasons) + score + "".join(f"\n{detail}" for detail in said)
-
-
-def _is_low(verdict: Verdict) -> bool:
-    """Whether the score stopped it: what conflicts with another finding scored high."""
-    if verdict.score is None or verdict.threshold is None:
-        return False
-    return verdict.score < verdict.threshold
 
 
 def _evidence(verdict: Verdict) -> str:
@@ -109,25 +117,6 @@ def _evidence(verdict: Verdict) -> str:
 def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
-
-
-def _summary(verdicts: Sequence[Verdict], seconds: float) -> str:
-    decisions = Counter(verdict.decision for verdict in verdicts)
-    documents = len({verdict.doc_id for verdict in verdicts})
-    return (
-        f"{documents} documents, {len(verdicts)} verdicts: {decisions['accepted']} accepted, "
-        f"{decisions['quarantined']} quarantined, {decisions['undetermined']} undetermined "
-        f"in {seconds:.0f} s"
-    )
-
-
-def _against_labels(verdicts: Sequence[Verdict], labels: Labels) -> str:
-    """How the verdicts compare with the labels that were written along with the documents."""
-    stopped, accepted = _counted(verdicts, labels)
-    return (
-        f"by the labels written with them: {stopped} wrong extractions stopped, "
-        f"{accepted} right ones accepted"
-    )
 
 
 def _counted(verdicts: Sequence[Verdict], labels: Labels) -> tuple[str, str]:
@@ -144,3 +133,84 @@ def _share(count: int, judged: Sequence[bool]) -> str:
 
 def _identity(found: Verdict | LabelledExtraction) -> Identity:
     return found.doc_id, found.entity_type, render_value(found.value), found.context
+
+
+WRITTEN_LIVE = "rag-boiler"  # The answer that is submitted in parts, as a model would write it
+WORDS_A_PART = 9
+DETECTORS = ("hallugraph", "ragulator")
+"""Those of the two papers on answers that need neither a hub nor an LLM."""
+_SHOWN = 4
+
+
+def submitted() -> Iterator[Response]:
+    """The answers as they are sent: each whole but one."""
+    for response in corpus.responses():
+        yield from in_parts(response) if response.id == WRITTEN_LIVE else (response,)
+
+
+def in_parts(response: Response, words: int = WORDS_A_PART) -> Iterator[Response]:
+    """``response`` as its writer would send it, ``words`` words at a time."""
+    text, since = response.response, 0
+    blanks = [at for at, sign in enumerate(text) if sign == " "]
+    for end in [*blanks[words - 1 :: words], len(text)]:
+        part = Part(since=since, final=end == len(text))
+        yield response.model_copy(update={"response": text[:end], "part": part})
+        since = end
+
+
+def judged_answers(verdicts: Sequence[Verdict], detectors: Sequence[str] = DETECTORS) -> Table:
+    """A line for each answer: sentences accepted, the worst's score, each detector's, how many are
+    wrong by their labels, and what no passage supports by the first detector."""
+    by_answer: defaultdict[str, list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        by_answer[verdict.doc_id].append(verdict)
+    wrong: defaultdict[str, list[bool]] = defaultdict(list)
+    for label in corpus.response_labels():
+        wrong[label.id].append(label.label == 0)
+    found = {name: _ground(name) for name in detectors}
+    table = Table(title="Answers", title_justify="left", box=SIMPLE_HEAD, expand=True)
+    for column in ("answer", "accepted", "worst", *detectors, "wrong"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("in no passage", ratio=1)
+    for number, response in enumerate(corpus.responses()):
+        own = by_answer[response.id]
+        scores = [verdict.score for verdict in own if verdict.score is not None]
+        accepted = sum(verdict.decision == "accepted" for verdict in own)
+        labels = wrong[response.id]
+        table.add_row(
+            escape(response.id),
+            f"{accepted} of {len(own)}",
+            f"{min(scores):.2f}" if scores else "·",
+            *(_measured(found[name][number]) for name in detectors),
+            f"{sum(labels)} of {len(labels)}",
+            escape(", ".join(_missing(response, found[detectors[0]][number]))),
+        )
+    return table
+
+
+def _ground(name: str) -> list[Grounding]:
+    detector = load_detector(name)
+    try:
+        return detector.ground([_answer(response) for response in corpus.responses()])
+    finally:
+        detector.close()
+
+
+def _answer(response: Response) -> Answer:
+    context = response.context
+    passages = (context,) if isinstance(context, str) else tuple(context)
+    return Answer(passages, response.response, response.query or "")
+
+
+def _measured(grounding: Grounding) -> str:
+    if grounding.score is None:
+        return str(grounding.failure)
+    measures = grounding.evidence.measures.items()
+    named = ", ".join(f"{name} {share:.2f}" for name, share in measures)
+    return f"{grounding.score:.2f}" + (f" ({named})" if named else "")
+
+
+def _missing(response: Response, grounding: Grounding) -> list[str]:
+    spans = grounding.evidence.unsupported
+    words = [response.response[span.start : span.end] for span in spans]
+    return list(dict.fromkeys(words))[:_SHOWN]

@@ -3,17 +3,15 @@
 import shlex
 from collections.abc import Iterator, Sequence
 
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCESS, OF_COMMANDS, READ_BY, WITH_REPORT, Access, RoleName
+from ..settings import Settings
+from ..topics import ACCESS, OF_COMMANDS, READ_BY, WITH_REPORT, Access, RoleName
 
 # Roles with as many workers as there is work; `deploy/kubernetes/components/keda` scales them.
 SCALED: tuple[RoleName, ...] = ("extract", "align", "score")
 
 PREFIXED = "--resource-pattern-type prefixed"
 # What is granted under a name that no command has.
-COMMANDS = {
-    "release": "`safepassage promote`, `safepassage rollback` or `safepassage shadow`",
-}
+COMMANDS = {"release": "`safepassage promote`, `safepassage rollback` or `safepassage shadow`"}
 
 
 def acl_commands(settings: Settings) -> Iterator[str]:
@@ -28,9 +26,28 @@ def acl_commands(settings: Settings) -> Iterator[str]:
     for command, access in OF_COMMANDS.items():
         whose = COMMANDS.get(command, f"`safepassage {command}`")
         yield from _of(command, access, settings, f"who runs {whose}")
-    yield from _of_replays(settings)
-    yield from _of_setup(settings)
-    yield from _of_scaler(settings)
+    replays = [settings.topic("replay-")]
+    reads = ("Read", "DescribeConfigs")
+    yield _command(settings, "erase", reads, "--topic", replays, pattern=PREFIXED)
+    yield "# replays create topics of their own and write nowhere else"
+    rights = ("Create", "Read", "Write", "DescribeConfigs")
+    yield _command(settings, "replay", rights, "--topic", replays, pattern=PREFIXED)
+
+    yield "\n# who runs `safepassage doctor --create-topics`"
+    rights = ("Create", "Describe", "DescribeConfigs", "Read")
+    prefixed = PREFIXED if settings.topic_prefix else ""
+    every = [settings.topic_prefix or "*"]
+    yield _command(settings, "setup", rights, "--topic", every, pattern=prefixed)
+    group = [settings.group("")]
+    yield _command(settings, "setup", ("Describe",), "--group", group, pattern=PREFIXED)
+    yield "# and `safepassage doctor --alter-topics --apply`: it may shorten what is kept as well"
+    yield _command(settings, "setup", ("AlterConfigs",), "--topic", every, pattern=prefixed)
+
+    yield "\n# what scales roles by lag: it may read no record"
+    topics = [settings.topic(topic.name) for role in SCALED for topic in READ_BY[role]]
+    groups = [settings.group(group) for role in SCALED for group in ACCESS[role].groups]
+    yield _command(settings, "scaler", ("Describe",), "--topic", topics)
+    yield _command(settings, "scaler", ("Describe",), "--group", groups)
 
 
 def _of(name: str, access: Access, settings: Settings, whose: str) -> Iterator[str]:
@@ -46,36 +63,6 @@ def _of(name: str, access: Access, settings: Settings, whose: str) -> Iterator[s
     both = list(dict.fromkeys((*reads, *writes)))
     # Reading and writing imply Describe; this one only lets it compare their configuration.
     yield _command(settings, name, ("DescribeConfigs",), "--topic", both)
-
-
-def _of_replays(settings: Settings) -> Iterator[str]:
-    named, pattern = [settings.topic("replay-")], PREFIXED
-    reads = ("Read", "DescribeConfigs")
-    yield _command(settings, "erase", reads, "--topic", named, pattern=pattern)
-    yield "# replays create topics of their own and write nowhere else"
-    all_rights = ("Create", "Read", "Write", "DescribeConfigs")
-    yield _command(settings, "replay", all_rights, "--topic", named, pattern=pattern)
-
-
-def _of_setup(settings: Settings) -> Iterator[str]:
-    yield "\n# who runs `safepassage doctor --create-topics`"
-    operations = ("Create", "Describe", "DescribeConfigs", "Read")
-    prefixed = PREFIXED if settings.topic_prefix else ""
-    name = settings.topic_prefix or "*"
-    yield _command(settings, "setup", operations, "--topic", [name], pattern=prefixed)
-    group = [settings.group("")]
-    yield _command(settings, "setup", ("Describe",), "--group", group, pattern=PREFIXED)
-    yield "# and `safepassage doctor --alter-topics --apply`: it may shorten what is kept as well"
-    yield _command(settings, "setup", ("AlterConfigs",), "--topic", [name], pattern=prefixed)
-
-
-def _of_scaler(settings: Settings) -> Iterator[str]:
-    yield "\n# what scales roles by lag: it may read no record"
-    accesses = [ACCESS[role] for role in SCALED]
-    topics = [settings.topic(topic.name) for role in SCALED for topic in READ_BY[role]]
-    groups = [settings.group(group) for access in accesses for group in access.groups]
-    yield _command(settings, "scaler", ("Describe",), "--topic", topics)
-    yield _command(settings, "scaler", ("Describe",), "--group", groups)
 
 
 def _command(

@@ -9,35 +9,28 @@ import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 from typing import Literal
 
 from aiokafka import TopicPartition
 
-from safepassage.streams.kafka.admin import (
-    alter_settings,
-    committed_offsets,
-    create_topics,
-    topic_problems,
+from ..kafka.admin import alter_settings, committed_offsets, create_topics, topic_problems
+from ..kafka.clients import open_admin, ssl_context
+from ..kafka.reading import ends, read_erasures, read_topics, tails
+from ..kafka.refusals import refusal
+from ..runtime.errors import OperatorError
+from ..sealing.frame import KeysUnusable
+from ..settings import Settings
+from ..topics import ACCEPTED, ACCESS, DOCUMENTS, QUARANTINE, READ_BY, REPORTS, ROLE_NAMES
+from .services import (
+    PROBE_SECONDS,
+    Diagnosis,
+    check_llm,
+    check_model,
+    check_redis,
+    first_line,
+    of_skew,
 )
-from safepassage.streams.kafka.clients import open_admin, ssl_context
-from safepassage.streams.kafka.configuration import TopicProblem
-from safepassage.streams.kafka.reading import ends, newest_timestamp, read_erasures
-from safepassage.streams.kafka.refusals import refusal
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.sealing.frame import KeysUnusable
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import (
-    ACCEPTED,
-    ACCESS,
-    DOCUMENTS,
-    QUARANTINE,
-    READ_BY,
-    REPORTS,
-    ROLE_NAMES,
-)
-
-from .diagnosis import PROBE_SECONDS, Diagnosis, first_line, of_skew
-from .services import check_llm, check_model, check_redis
 
 PATIENCE_SECONDS = 20.0
 
@@ -63,7 +56,7 @@ async def diagnose(
         if create_missing_topics:
             checks.append(("topics", create_missing))
         if alteration != "no":
-            checks.append(("topics", alter if alteration == "done" else tell_alterations))
+            checks.append(("topics", partial(alter, apply=alteration == "done")))
         checks += [("topics", check_topics), ("erasures", check_erasures)]
         checks.append(("groups", check_groups))
     checks += [("redis", check_redis), ("model", check_model), ("llm", check_llm)]
@@ -89,28 +82,21 @@ async def check_broker(settings: Settings) -> Diagnosis:
 
 
 async def create_missing(settings: Settings) -> list[Diagnosis]:
-    """Create the topics that are missing."""
     created = await create_topics(settings)
     return [Diagnosis("topics", "ok", f"created {', '.join(created)}")] if created else []
 
 
-async def tell_alterations(settings: Settings) -> list[Diagnosis]:
-    """What `alter` would do."""
-    found = [p for p in await topic_problems(settings) if p.setting]
-    return [_altered(problem, "would get") for problem in found]
-
-
-async def alter(settings: Settings) -> list[Diagnosis]:
-    """Give topics the settings that mend them, where nothing can be lost by it."""
+async def alter(settings: Settings, *, apply: bool) -> list[Diagnosis]:
+    """What settings topics would get, or got, that mend them where nothing can be lost by it."""
     found = [problem for problem in await topic_problems(settings) if problem.setting]
-    if found:
+    if found and apply:
         await alter_settings(settings, found)
-    return [_altered(problem, "got") for problem in found]
-
-
-def _altered(problem: TopicProblem, verb: str) -> Diagnosis:
-    key, value = problem.setting or ("", "")
-    return Diagnosis("topics", "ok", f"{problem.topic} {verb} {key}={value} ({problem.problem})")
+    told = []
+    for problem in found:
+        key, value = problem.setting or ("", "")
+        what = f"{problem.topic} {'got' if apply else 'would get'} {key}={value}"
+        told.append(Diagnosis("topics", "ok", f"{what} ({problem.problem})"))
+    return told
 
 
 async def check_topics(settings: Settings) -> list[Diagnosis]:
@@ -118,7 +104,10 @@ async def check_topics(settings: Settings) -> list[Diagnosis]:
     problems = await topic_problems(settings)
     if not problems:
         return [Diagnosis("topics", "ok", f"all there, {settings.partitions} partitions each")]
-    return [_of_topic(problem) for problem in problems]
+    return [
+        Diagnosis("topics", one.severity, f"{one.topic} {one.problem}", one.remedy)
+        for one in problems
+    ]
 
 
 async def check_erasures(settings: Settings) -> list[Diagnosis]:
@@ -140,8 +129,7 @@ async def check_erasures(settings: Settings) -> list[Diagnosis]:
 
 
 async def check_groups(settings: Settings) -> list[Diagnosis]:
-    """Whether a role that has read some of its partitions has no position in others that have
-    records: nobody reads those."""
+    """Whether a role that reads has no position in some partitions with records."""
     roles = [role for role in ROLE_NAMES if ACCESS[role].groups]
     reach = await ends(settings, list(dict.fromkeys(t for role in roles for t in READ_BY[role])))
     wanted: dict[str, list[TopicPartition]] = {}
@@ -160,7 +148,9 @@ async def check_groups(settings: Settings) -> list[Diagnosis]:
 
 async def check_record_clock(settings: Settings) -> list[Diagnosis]:
     """Whether a record is stamped with a time that is still to come."""
-    newest = await newest_timestamp(settings, (DOCUMENTS, ACCEPTED, QUARANTINE, REPORTS))
+    topics = DOCUMENTS, ACCEPTED, QUARANTINE, REPORTS
+    records = read_topics(settings, topics, start=await tails(settings, topics, 1))
+    newest = max([record.timestamp async for record in records], default=None)
     if newest is None:
         return [Diagnosis("clock", "ok", "no records yet to compare this machine's clock with")]
     ahead = newest / 1000 - time.time()
@@ -223,11 +213,6 @@ def _probe_server(host: str, port: str, settings: Settings) -> tuple[str, str] |
             "start the broker, or set KAFKA_BOOTSTRAP_SERVERS to host:port of one",
         )
     return None
-
-
-def _of_topic(problem: TopicProblem) -> Diagnosis:
-    found = f"{problem.topic} {problem.problem}"
-    return Diagnosis("topics", problem.severity, found, problem.remedy)
 
 
 def needs_mending(diagnoses: Sequence[Diagnosis]) -> bool:

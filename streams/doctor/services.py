@@ -3,21 +3,54 @@
 import asyncio
 import time
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from redis.exceptions import AuthenticationError, RedisError
 
-from safepassage.streams.settings import Settings
+from ..settings import Settings
 
-from .diagnosis import PROBE_SECONDS, Diagnosis, first_line, of_skew
+PROBE_SECONDS = 5.0
+MAX_SKEW_SECONDS = 5.0
+
+State = Literal["ok", "warning", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The outcome of one check. ``remedy`` says what to do where ``state`` is not "ok"."""
+
+    subject: str
+    state: State
+    found: str
+    remedy: str = ""
+
+
+def of_skew(seconds: float, other: str) -> Diagnosis:
+    """The diagnosis of a clock that is ``seconds`` ahead of ours."""
+    if abs(seconds) <= MAX_SKEW_SECONDS:
+        return Diagnosis("clock", "ok", f"within {MAX_SKEW_SECONDS:.0f} s of {other}")
+    direction = "behind" if seconds > 0 else "ahead of"
+    return Diagnosis(
+        "clock",
+        "failed",
+        f"this machine's clock is {abs(seconds):.1f} s {direction} {other}",
+        "let NTP set the clocks of all machines: retention, `replay --since` and latencies "
+        "rest on the records' times",
+    )
+
+
+def first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [""])[0][:200] or type(error).__name__
+
 
 OPENAI_URL = "https://api.openai.com/v1"
 
 
 async def check_redis(settings: Settings) -> list[Diagnosis]:
     """Whether Redis answers, is bounded, evicts, and shares our time."""
-    from safepassage.streams.agent_factory import redis_client  # noqa: PLC0415 - imports the roles' libraries
+    from ..agent_factory import redis_client  # noqa: PLC0415 - imports the roles' libraries
 
     client = redis_client(settings)
     try:
@@ -27,7 +60,12 @@ async def check_redis(settings: Settings) -> list[Diagnosis]:
         remedy = "put the password into REDIS_URL: rediss://USER:PASSWORD@HOST:PORT/0"
         return [Diagnosis("redis", "failed", "refuses the user or the password", remedy)]
     except (RedisError, OSError) as error:
-        return [_no_redis(error)]
+        found = f"cannot be reached: {type(error).__name__}: {first_line(error)}"
+        remedy = (
+            "start Redis, or set REDIS_URL; for rediss:// with an own authority also "
+            "SAFEPASSAGE_REDIS_CA_FILE. Without Redis every document is read again from Kafka"
+        )
+        return [Diagnosis("redis", "failed", found, remedy)]
     finally:
         with suppress(RedisError, OSError):
             await client.aclose()
@@ -62,16 +100,6 @@ async def check_llm(settings: Settings) -> list[Diagnosis]:
         return [await _ask_llm(client, settings)]
     finally:
         await client.close()
-
-
-def _no_redis(error: BaseException) -> Diagnosis:
-    return Diagnosis(
-        "redis",
-        "failed",
-        f"cannot be reached: {type(error).__name__}: {first_line(error)}",
-        "start Redis, or set REDIS_URL; for rediss:// with an own authority also "
-        "SAFEPASSAGE_REDIS_CA_FILE. Without Redis every document is read again from Kafka",
-    )
 
 
 def _of_redis_memory(memory: dict[str, Any], stats: dict[str, Any]) -> Diagnosis:
@@ -112,7 +140,8 @@ def _probe_scorer(name: str) -> str:
 async def _ask_llm(client: Any, settings: Settings) -> Diagnosis:
     import openai  # noqa: PLC0415 - slow to import
 
-    where = _without_credentials(settings.openai_base_url)
+    parts = urlsplit(settings.openai_base_url)  # some put a password before the host
+    where = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
     try:
         return await _list_models(client, settings.model, where)
     except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
@@ -152,9 +181,3 @@ async def _list_models(client: Any, model: str, where: str) -> Diagnosis:
         f"{where} takes the key, but does not list the model {model}",
         f"set SAFEPASSAGE_MODEL to one that it lists, e.g. {', '.join(names[:3]) or 'none'}",
     )
-
-
-def _without_credentials(url: str) -> str:
-    """``url`` as it may be printed: some put a password before the host."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

@@ -20,17 +20,20 @@ from aiokafka.errors import (
 )
 from aiokafka.protocol.metadata import MetadataRequest
 
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ALL_TOPICS, READ_BY, RoleName, Topic, topic_config
-
-from .alteration import alter_topics
+from ..runtime.errors import OperatorError
+from ..settings import Settings
+from ..topics import ALL_TOPICS, READ_BY, RoleName, Topic, topic_config
 from .clients import open_admin
-from .configuration import IN_SYNC, TopicProblem, configuration_problems, told_retention
+from .configuration import (
+    IN_SYNC,
+    TopicProblem,
+    alter_topics,
+    configuration_problems,
+    told_retention,
+)
 
 METADATA_PATIENCE_SECONDS = 15.0
-REPLICAS = 3
-"""With two of them in sync, one broker may be away and nothing waits or is lost."""
+REPLICAS = 3  # With two of them in sync, one broker may be away and nothing waits or is lost
 
 # What a broker answers to who may not create topics: of the topic, or of the cluster.
 RIGHTS_MISSING = (TopicAuthorizationFailedError, ClusterAuthorizationFailedError)
@@ -66,9 +69,16 @@ async def create_topics(
         missing = [topic for topic in topics if settings.topic(topic.name) not in known]
         replicas = settings.replication_factor or _replicas(await admin.describe_cluster())
         response = await admin.create_topics([_new_topic(settings, t, replicas) for t in missing])
-        made = [(name, for_code(code)) for name, code, *_ in response.topic_errors]
-        created = [name for name, error in made if _was_created(name, error)]
-        refused = {name: error for name, error in made if error in RIGHTS_MISSING}
+        created: list[str] = []
+        refused: dict[str, type[Exception]] = {}
+        for name, code, *_ in response.topic_errors:
+            error = for_code(code)
+            if error is NoError:
+                created.append(name)
+            elif error in RIGHTS_MISSING:
+                refused[name] = error
+            elif error is not TopicAlreadyExistsError:
+                raise KafkaError(f"the broker refused to create topic {name}: {error.__name__}")
         names = {settings.topic(topic.name) for topic in wanted}
         if lacking := sorted(names & refused.keys()):
             raise TopicsRefused(lacking, refused[lacking[0]].__name__)
@@ -95,8 +105,7 @@ async def topic_problems(
 
 
 async def alter_settings(settings: Settings, problems: Sequence[TopicProblem]) -> None:
-    """Give the topics of ``problems`` the settings that mend them, where one does, and wait until
-    the brokers tell them so."""
+    """Give topics the settings that mend them, and wait until the brokers tell them so."""
     changes: dict[str, dict[str, str]] = {}
     for problem in problems:
         if problem.setting:
@@ -138,8 +147,7 @@ async def committed_offsets(
 async def lags(
     settings: Settings, reach: Mapping[TopicPartition, int], roles: Iterable[RoleName]
 ) -> dict[str, tuple[int, bool]]:
-    """How many records of those before ``reach`` each role has not committed, and whether it ever
-    committed any."""
+    """How many records before ``reach`` each role has not committed, and whether it ever did."""
     wanted: dict[str, list[TopicPartition]] = {}
     for role in roles:
         names = {settings.topic(topic.name) for topic in READ_BY[role]}
@@ -201,24 +209,17 @@ async def _described(
     """Each topic of ``names``, or the error that the broker ``node`` (or any) gives for it. None is
     created by it, as a broker does by default for a topic that somebody asks after."""
     answer = await admin._send_request(MetadataRequest(list(names), False), node)
-    return {topic["topic"]: _of_metadata(topic) for topic in answer.to_object()["topics"]}
-
-
-def _of_metadata(topic: Mapping[str, Any]) -> _Described | type[Exception]:
-    if topic["error_code"]:
-        error: type[Exception] = for_code(topic["error_code"])
-        return error
-    replicas = [len(partition["replicas"]) for partition in topic["partitions"]]
-    return _Described(len(replicas), min(replicas, default=0))
+    found: dict[str, _Described | type[Exception]] = {}
+    for topic in answer.to_object()["topics"]:
+        replicas = [len(partition["replicas"]) for partition in topic["partitions"]]
+        described = _Described(len(replicas), min(replicas, default=0))
+        found[topic["topic"]] = for_code(topic["error_code"]) if topic["error_code"] else described
+    return found
 
 
 def _replicas(cluster: Mapping[str, Any]) -> int:
     """How many replicas a topic should have of the brokers that there are."""
     return min(REPLICAS, len(cluster["brokers"]))
-
-
-def _missing(described: Mapping[str, _Described | type[Exception]]) -> bool:
-    return not all(isinstance(found, _Described) for found in described.values())
 
 
 def _new_topic(settings: Settings, topic: Topic, replicas: int) -> NewTopic:
@@ -236,19 +237,14 @@ def _partitions(settings: Settings, topic: Topic) -> int:
     return 1 if topic.single else settings.partitions
 
 
-def _was_created(name: str, error: type[Exception]) -> bool:
-    if error in (TopicAlreadyExistsError, *RIGHTS_MISSING):
-        return False
-    if error is not NoError:
-        raise KafkaError(f"the broker refused to create topic {name}: {error.__name__}")
-    return True
-
-
 async def _until_known(admin: AIOKafkaAdminClient, names: Collection[str]) -> None:
     """Every broker learns of a topic by itself, and any may be asked next."""
     nodes = [broker.nodeId for broker in admin._client.cluster.brokers()]
     async with asyncio.timeout(METADATA_PATIENCE_SECONDS):
         for node in nodes:
             with contextlib.suppress(KafkaConnectionError, NodeNotReadyError):
-                while _missing(await _described(admin, names, node)):  # noqa: ASYNC110
+                while True:
+                    described = await _described(admin, names, node)
+                    if all(isinstance(found, _Described) for found in described.values()):
+                        break
                     await asyncio.sleep(0.1)

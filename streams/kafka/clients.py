@@ -3,19 +3,20 @@
 import asyncio
 import contextlib
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
 from aiokafka.abc import AbstractTokenProvider
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 
 from safepassage.agents.extraction.user_modules import imported_module
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import Settings
 
+from ..runtime.errors import OperatorError
+from ..runtime.signals import unless_stopped
+from ..settings import Settings
 from .contact import back_off
 
 back_off()
@@ -33,20 +34,17 @@ def ssl_context(settings: Settings) -> ssl.SSLContext | None:
     if not settings.kafka_security_protocol.endswith("SSL"):
         return None
     for name in ("kafka_ca_file", "kafka_certificate_file", "kafka_key_file"):
-        _check_readable(f"SAFEPASSAGE_{name.upper()}", getattr(settings, name))
+        path = getattr(settings, name)
+        try:  # OpenSSL does not say which of its files it cannot read
+            if path is not None:
+                Path(path).read_bytes()
+        except OSError as error:
+            variable = f"SAFEPASSAGE_{name.upper()}"
+            raise OperatorError(f"{variable}: {path!r}: {error.strerror}") from None
     context = ssl.create_default_context(cafile=settings.kafka_ca_file)
     if settings.kafka_certificate_file:
         context.load_cert_chain(settings.kafka_certificate_file, settings.kafka_key_file)
     return context
-
-
-def _check_readable(variable: str, path: str | None) -> None:
-    """OpenSSL does not say which of its files it cannot read."""
-    try:
-        if path is not None:
-            Path(path).read_bytes()
-    except OSError as error:
-        raise OperatorError(f"{variable}: {path!r}: {error.strerror}") from None
 
 
 def connection(settings: Settings) -> dict[str, Any]:
@@ -178,3 +176,34 @@ def _fetching(settings: Settings) -> dict[str, Any]:
         "fetch_max_wait_ms": int(settings.kafka_fetch_wait_seconds * 1000),
         "max_partition_fetch_bytes": settings.max_record_bytes,
     }
+
+
+LEAVE_PATIENCE_SECONDS = 5.0
+
+
+@contextlib.asynccontextmanager
+async def group_member(
+    settings: Settings,
+    role: str,
+    topics: Sequence[str],
+    listener: ConsumerRebalanceListener,
+    stop: asyncio.Event,
+) -> AsyncIterator[AIOKafkaConsumer]:
+    """A member of the role's group, which left it on the way out, also where it could not join.
+
+    Joining waits for the other members to end their batches, and for a broker that is away. Where
+    ``stop`` is set first, the consumer that is given has not joined: read nothing from it."""
+    consumer = new_group_consumer(settings, role)
+    consumer.subscribe(list(topics), listener=listener)
+    joined = False
+    try:
+        await unless_stopped(stop, consumer.start())
+        joined = not stop.is_set()
+        yield consumer
+    finally:
+        # A member that is joining would wait for the broker's answer before it leaves.
+        async with contextlib.AsyncExitStack() as patience:
+            if not joined:
+                patience.enter_context(contextlib.suppress(TimeoutError))
+                await patience.enter_async_context(asyncio.timeout(LEAVE_PATIENCE_SECONDS))
+            await stop_consumer(consumer)

@@ -8,9 +8,11 @@ from typing import Literal
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import KafkaError, TopicAuthorizationFailedError, for_code
+from aiokafka.protocol.api import Request, RequestStruct, Response
+from aiokafka.protocol.types import Array, Boolean, Int8, Int16, Int32, Schema, String
 
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import Topic, topic_config
+from ..settings import Settings
+from ..topics import Topic, topic_config
 
 FOR_EVER = -1
 IN_SYNC = "min.insync.replicas"
@@ -51,10 +53,11 @@ async def configuration_problems(
     problems: list[TopicProblem] = []
     async for name, found in _described(admin, wanted):
         if found is None:
-            problems.append(_untold(name))
+            found_out = "has a configuration that this user may not read"
+            remedy = "grant DescribeConfigs, as `safepassage doctor --acls` prints it, or look as "
+            problems.append(TopicProblem(name, found_out, f"{remedy}one who may", "warning"))
             continue
-        differences = _differences(wanted[name], found, replicas[name])
-        problems += [_problem(settings, name, difference) for difference in differences]
+        problems += _differences(settings, name, wanted[name], found, replicas[name])
     return problems
 
 
@@ -79,83 +82,121 @@ async def _described(
             yield name, None if code else {entry[0]: entry[1] for entry in entries}
 
 
-@dataclass(frozen=True, slots=True)
-class _Difference:
-    key: str
-    found: str
-    wanted: str
-    severity: Severity = "failed"
-
-
 def _differences(
-    wanted: Mapping[str, str], found: Mapping[str, str | None], replicas: int
-) -> Iterator[_Difference]:
+    settings: Settings,
+    name: str,
+    wanted: Mapping[str, str],
+    found: Mapping[str, str | None],
+    replicas: int,
+) -> Iterator[TopicProblem]:
+    def differs(
+        key: str, has: object, needs: str, severity: Severity = "failed", why: str = ""
+    ) -> TopicProblem:
+        return TopicProblem(
+            name,
+            f"has {key}={has} instead of {needs}{why}",
+            f"kafka-configs.sh --bootstrap-server {shlex.quote(settings.kafka_bootstrap_servers)} "
+            "--command-config ADMIN.properties --alter --entity-type topics "
+            f"--entity-name {shlex.quote(name)} --add-config {key}={needs}",
+            severity,
+            (key, needs) if key in SAFE_TO_SET else None,
+        )
+
     policy = found.get("cleanup.policy")
     # "compact,delete" is not "compact": it deletes the last record of a key as well.
     if policy is not None and policy != wanted["cleanup.policy"]:
-        yield _Difference("cleanup.policy", policy, wanted["cleanup.policy"])
+        yield differs("cleanup.policy", policy, wanted["cleanup.policy"])
     limit = _number(found.get("max.message.bytes"))
     if limit is not None and limit < int(wanted["max.message.bytes"]):
-        yield _Difference("max.message.bytes", str(limit), wanted["max.message.bytes"])
+        yield differs("max.message.bytes", limit, wanted["max.message.bytes"])
     in_sync = _number(found.get(IN_SYNC))
     if in_sync is not None and in_sync > replicas:
-        yield _Difference(IN_SYNC, str(in_sync), str(replicas))
+        why = f": it has only {replicas} replicas, so no record is taken"
+        yield differs(IN_SYNC, in_sync, str(replicas), why=why)
     if wanted["cleanup.policy"] == "compact":
-        yield from _compaction_lags(wanted, found)
+        # What was replaced or erased is to be gone in time.
+        most = int(wanted["max.compaction.lag.ms"])
+        for key, needs in (("max.compaction.lag.ms", str(most)), ("min.compaction.lag.ms", "0")):
+            lag = _number(found.get(key))
+            if lag is not None and lag > most:
+                yield differs(key, lag, needs, "warning")
         return
     needed = _number(wanted.get("retention.ms"))
     kept = _number(found.get("retention.ms"))
     # What is kept for ever is needed for ever; elsewhere a shorter time may be chosen knowingly.
     severity: Severity = "failed" if needed == FOR_EVER else "warning"
-    if needed is not None and kept is not None and _longer(needed, kept):
-        yield _Difference("retention.ms", str(kept), wanted["retention.ms"], severity)
+    # Negative ones keep records for ever.
+    if needed is not None and kept is not None and kept >= 0 and (needed < 0 or needed > kept):
+        yield differs("retention.ms", kept, wanted["retention.ms"], severity)
     size = _number(found.get("retention.bytes"))
     if needed is not None and size is not None and size != FOR_EVER:
-        yield _Difference("retention.bytes", str(size), str(FOR_EVER), severity)
-
-
-def _compaction_lags(
-    wanted: Mapping[str, str], found: Mapping[str, str | None]
-) -> Iterator[_Difference]:
-    """What was replaced or erased is to be gone in time."""
-    most = int(wanted["max.compaction.lag.ms"])
-    longest = _number(found.get("max.compaction.lag.ms"))
-    if longest is not None and longest > most:
-        yield _Difference("max.compaction.lag.ms", str(longest), str(most), "warning")
-    least = _number(found.get("min.compaction.lag.ms"))
-    if least is not None and least > most:
-        yield _Difference("min.compaction.lag.ms", str(least), "0", "warning")
-
-
-def _problem(settings: Settings, name: str, difference: _Difference) -> TopicProblem:
-    key, wanted = difference.key, difference.wanted
-    problem = f"has {key}={difference.found} instead of {wanted}"
-    if key == IN_SYNC:
-        problem += f": it has only {wanted} replicas, so no record is taken"
-    return TopicProblem(
-        name,
-        problem,
-        f"kafka-configs.sh --bootstrap-server {shlex.quote(settings.kafka_bootstrap_servers)} "
-        "--command-config ADMIN.properties --alter --entity-type topics "
-        f"--entity-name {shlex.quote(name)} --add-config {key}={wanted}",
-        difference.severity,
-        (key, wanted) if key in SAFE_TO_SET else None,
-    )
-
-
-def _untold(name: str) -> TopicProblem:
-    return TopicProblem(
-        name,
-        "has a configuration that this user may not read",
-        "grant DescribeConfigs, as `safepassage doctor --acls` prints it, or look as one who may",
-        severity="warning",
-    )
+        yield differs("retention.bytes", size, str(FOR_EVER), severity)
 
 
 def _number(value: str | None) -> int | None:
     return None if value is None or not value.removeprefix("-").isdigit() else int(value)
 
 
-def _longer(one: int, other: int) -> bool:
-    """Whether ``one`` keeps records longer than ``other``; negative ones keep them for ever."""
-    return other >= 0 and (one < 0 or one > other)
+API_KEY = 44
+SET = 0
+_TEXT = String("utf-8")
+
+
+# aiokafka 0.14 knows only AlterConfigs, which sets what it does not name back to the default. This
+# is IncrementalAlterConfigs (KIP-339, Kafka 2.3), version 0.
+class _Answer(Response):  # type: ignore[misc]
+    API_KEY = API_KEY
+    API_VERSION = 0
+    SCHEMA = Schema(
+        ("throttle_time_ms", Int32),
+        (
+            "resources",
+            Array(
+                ("error_code", Int16),
+                ("error_message", _TEXT),
+                ("resource_type", Int8),
+                ("resource_name", _TEXT),
+            ),
+        ),
+    )
+
+
+class _Alteration(RequestStruct):  # type: ignore[misc]
+    API_KEY = API_KEY
+    API_VERSION = 0
+    RESPONSE_TYPE = _Answer
+    SCHEMA = Schema(
+        (
+            "resources",
+            Array(
+                ("resource_type", Int8),
+                ("resource_name", _TEXT),
+                ("configs", Array(("name", _TEXT), ("operation", Int8), ("value", _TEXT))),
+            ),
+        ),
+        ("validate_only", Boolean),
+    )
+
+
+class _AlterationRequest(Request[_Alteration]):  # type: ignore[misc]
+    API_KEY = API_KEY
+
+    def __init__(self, changes: Mapping[str, Mapping[str, str]]) -> None:
+        self._resources = [
+            (ConfigResourceType.TOPIC, name, [(key, SET, value) for key, value in wanted.items()])
+            for name, wanted in changes.items()
+        ]
+
+    def build(self, request_struct_class: type[_Alteration]) -> _Alteration:
+        return request_struct_class(self._resources, False)
+
+
+async def alter_topics(
+    admin: AIOKafkaAdminClient, changes: Mapping[str, Mapping[str, str]]
+) -> None:
+    """Give each topic, by its name on the broker, these settings, and leave its others."""
+    answer = await admin._send_request(_AlterationRequest(changes))
+    for code, message, _, name in answer.resources:
+        if code:
+            why = message or for_code(code).__name__
+            raise KafkaError(f"the broker refuses to alter topic {name}: {why}")

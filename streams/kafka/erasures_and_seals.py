@@ -15,18 +15,18 @@ import structlog
 from pydantic import ValidationError
 
 from safepassage.schemas import DeadLetter, Erasure, Event, MemorySnapshot, document_id
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.sealing.frame import SealBroken
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, ERASURES, KEYS, QUARANTINE, Topic
+
+from ..runtime.errors import OperatorError
+from ..sealing.frame import SealBroken
+from ..settings import Settings
+from ..topics import ACCEPTED, ERASURES, KEYS, QUARANTINE, Topic
 
 if TYPE_CHECKING:
-    from safepassage.streams.sealing.seals import Seals
+    from ..sealing.seals import Seals
 
 log = structlog.get_logger(__name__)
 
-FRESH_SECONDS = 1.0
-"""Reads that follow one another this soon share what is known."""
+FRESH_SECONDS = 1.0  # Reads that follow one another this soon share what is known
 
 
 class SealedRecord(OperatorError):
@@ -51,7 +51,7 @@ class Protection:
         self._topics[settings.topic(ERASURES.name)] = ERASURES
         self._topics[settings.topic(KEYS.name)] = KEYS
         if settings.keys_file:
-            from safepassage.streams.sealing.seals import Seals  # noqa: PLC0415 (an extra)
+            from ..sealing.seals import Seals  # noqa: PLC0415 (an extra)
 
             self.seals = Seals(settings.keys_file)
             self._plain = (ACCEPTED, QUARANTINE) if settings.plain_verdicts else ()
@@ -86,8 +86,7 @@ class Protection:
                 listener(erasure.doc_id)
 
     def listen(self, listener: Callable[[str], None]) -> Callable[[], None]:
-        """Tell ``listener`` the id of every document that is erased from now on; returns what ends
-        that."""
+        """Tell ``listener`` the id of each document erased from now on; returns what ends that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -106,7 +105,6 @@ class Protection:
         return bool(self.erasures) and (key or b"").decode("utf-8", "replace") in self.erasures
 
     def erased_event(self, event: Event) -> bool:
-        """Whether an event is about an erased document."""
         doc_id = document_id(event)
         return doc_id is not None and self.erased(doc_id)
 

@@ -10,8 +10,8 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.errors import KafkaError, KafkaTimeoutError
 
 from safepassage.schemas import Coordinates
-from safepassage.streams.settings import Settings
 
+from ..settings import Settings
 from .erasures_and_seals import protection
 from .reading import high_watermarks, partitions_of, reader, to_record
 from .records import Record
@@ -78,8 +78,7 @@ _OPEN: WeakKeyDictionary[AsyncExitStack, PointReader] = WeakKeyDictionary()
 
 
 def point_reader(settings: Settings, resources: AsyncExitStack) -> PointReader:
-    """The reader of all that share ``resources``, such as the roles of a process; it is closed
-    with them."""
+    """The reader of all that share ``resources``, as a process's roles do; closed with them."""
     known = _OPEN.get(resources)
     if known is None or known.settings is not settings:
         known = _OPEN[resources] = PointReader(settings)

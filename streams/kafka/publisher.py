@@ -21,11 +21,11 @@ from aiokafka.errors import (
 from aiokafka.structs import RecordMetadata
 
 from safepassage.schemas import Coordinates, Verdict
-from safepassage.streams.runtime import metrics
-from safepassage.streams.runtime.tracing import tracing
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, QUARANTINE
 
+from ..runtime import metrics
+from ..runtime.tracing import tracing
+from ..settings import Settings
+from ..topics import ACCEPTED, QUARANTINE
 from .clients import new_producer
 from .erasures_and_seals import protection
 from .records import Outgoing, cloud_event

@@ -11,9 +11,9 @@ from aiokafka.errors import KafkaError, TopicAuthorizationFailedError, for_code
 from aiokafka.protocol.metadata import MetadataRequest
 
 from safepassage.schemas import Coordinates
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import Topic
 
+from ..settings import Settings
+from ..topics import Topic
 from .clients import new_reader, stop_consumer
 from .erasures_and_seals import Protection, protection
 from .records import Record
@@ -22,8 +22,7 @@ POLL_MILLISECONDS = 250
 SHORT_MILLISECONDS = 20
 METADATA_PATIENCE_SECONDS = 10.0
 START_PATIENCE_SECONDS = 5.0
-STRETCH_GAP = 100
-"""Records that are rather read in vain than sought past."""
+STRETCH_GAP = 100  # Records that are rather read in vain than sought past
 
 
 class UnknownTopic(LookupError):
@@ -247,30 +246,14 @@ async def high_watermarks(
     firsts = await consumer.beginning_offsets(assigned)
     for tp, last in (await consumer.end_offsets(assigned)).items():
         consumer.seek(tp, max(firsts[tp], last - 1))
-    return await _fetched_ends(consumer, assigned)
-
-
-async def _fetched_ends(
-    consumer: AIOKafkaConsumer, assigned: Sequence[TopicPartition]
-) -> dict[TopicPartition, int]:
-    """The end of every assigned partition. Fetches, and so drops, what is at its position."""
     known: dict[TopicPartition, int] = {}
-    while len(known) < len(assigned):
+    while len(known) < len(assigned):  # fetches, and so drops, what is at the position
         await consumer.getmany(timeout_ms=POLL_MILLISECONDS, max_records=1)
         for tp in assigned:
             if tp not in known and (end := readable_end(consumer, tp)) is not None:
                 known[tp] = end
                 consumer.pause(tp)
     return known
-
-
-async def newest_timestamp(settings: Settings, topics: Sequence[Topic]) -> int | None:
-    """When the last record of ``topics`` was written, in milliseconds; None if it is missing."""
-    stamps = [
-        record.timestamp
-        async for record in read_topics(settings, topics, start=await tails(settings, topics, 1))
-    ]
-    return max(stamps, default=None)
 
 
 async def tails(

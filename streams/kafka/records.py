@@ -8,11 +8,11 @@ from pydantic import ValidationError
 
 from safepassage.schemas import Coordinates, Document, Event, Response, stable_id
 from safepassage.schemas.jsonl import validation_summary
-from safepassage.streams.runtime.tracing import TRACEPARENT, valid_traceparent
-from safepassage.streams.sealing.frame import SealBroken, is_sealed
-from safepassage.streams.sealing.key_tree import KeyGone
-from safepassage.streams.topics import Topic
 
+from ..runtime.tracing import TRACEPARENT, valid_traceparent
+from ..sealing.frame import SealBroken, is_sealed
+from ..sealing.key_tree import KeyGone
+from ..topics import Topic
 from .erasures_and_seals import NOTHING_ERASED, Protection
 from .schema_registry import unframed
 
@@ -32,8 +32,7 @@ REDRIVEN = re.compile(rb"([1-9][0-9]{0,3}) ([0-9a-f]{32})")
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """That a record goes back to a dead letter: how often it was redriven, and which the last
-    letter was."""
+    """That a record goes back to a dead letter: how often, and which the last letter was."""
 
     count: int
     letter: str

@@ -14,8 +14,7 @@ from aiokafka.errors import (
 from aiokafka.protocol.coordination import FindCoordinatorRequest
 from aiokafka.protocol.fetch import FetchRequest
 
-from safepassage.streams.settings import Settings
-
+from ..settings import Settings
 from .clients import open_admin
 
 # No repetition mends these.

@@ -12,10 +12,10 @@ import json
 import urllib.error
 import urllib.request
 
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.sealing.frame import is_sealed
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ERASURES, KEYS, Topic
+from ..runtime.errors import OperatorError
+from ..sealing.frame import is_sealed
+from ..settings import Settings
+from ..topics import ERASURES, KEYS, Topic
 
 _MAGIC = b"\0"
 _FRAME_BYTES = 5

@@ -8,10 +8,10 @@ import structlog
 from aiokafka import TopicPartition
 
 from safepassage.schemas import Event
-from safepassage.streams.runtime.local_database import TemporaryDatabase
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import Topic
 
+from ..runtime.local_database import TemporaryDatabase
+from ..settings import Settings
+from ..topics import Topic
 from .reading import follow_topics, read_topics
 from .records import ErasedRecord, Record, UnreadableRecord, decode
 
@@ -40,7 +40,6 @@ class TopicTable(TemporaryDatabase, Generic[E]):
         """Told the key of every event that is put in or taken out."""
 
     def key_of(self, event: E) -> str:
-        """Under which key ``event`` is in the table."""
         raise NotImplementedError
 
     def takes(self, event: E) -> bool:
@@ -48,8 +47,7 @@ class TopicTable(TemporaryDatabase, Generic[E]):
         return True
 
     def note(self, record: Record) -> E | None:
-        """Count one record; returns its event where it is one that counts. A tombstone takes out
-        what is under its key."""
+        """Count one record; returns its event where it counts. A tombstone takes its key out."""
         self.next_offset = record.offset + 1
         if record.value is None:
             self.forget((record.key or b"").decode("utf-8", "replace"))
@@ -67,16 +65,13 @@ class TopicTable(TemporaryDatabase, Generic[E]):
         return event
 
     def get(self, key: str) -> E | None:
-        """What is under ``key``; None where nothing is."""
         row = self.one("SELECT event FROM latest WHERE key = ?", key)
         return self.model.model_validate_json(row[0]) if row else None
 
     def keys(self) -> list[str]:
-        """Every key under which there is an event."""
         return [row[0] for row in self.connection.execute("SELECT key FROM latest")]
 
     def put(self, event: E) -> None:
-        """Replace what is under the key of ``event``."""
         key = self.key_of(event)
         self.connection.execute(
             "INSERT OR REPLACE INTO latest VALUES (?, ?)", (key, event.to_json())
@@ -84,7 +79,6 @@ class TopicTable(TemporaryDatabase, Generic[E]):
         self.on_change(key)
 
     def forget(self, key: str) -> None:
-        """Take out what is under ``key``."""
         self.connection.execute("DELETE FROM latest WHERE key = ?", (key,))
         self.on_change(key)
 
@@ -100,7 +94,6 @@ class TopicTable(TemporaryDatabase, Generic[E]):
         return self
 
     async def follow(self, settings: Settings) -> AsyncGenerator[E, None]:
-        """Note what comes after the last record noted, without end; yields each event."""
         start = {TopicPartition(settings.topic(self.topic.name), 0): self.next_offset}
         records = follow_topics(settings, [self.topic], start=start)
         async with contextlib.aclosing(records):

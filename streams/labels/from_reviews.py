@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,21 +25,18 @@ from safepassage.schemas.base import Json
 from safepassage.schemas.error_type import OF_REASONS, ErrorType
 from safepassage.schemas.hypothesis import CLAIM_TYPE
 from safepassage.schemas.review import DecisionReason
-from safepassage.schemas.reviews_that_count import (
-    case_id,
-    judged_by,
-    moment,
-    standing,
-)
+from safepassage.schemas.reviews_that_count import case_id, judged_by, moment, standing
 from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.evaluation.cases import labelled_pair
 from safepassage.scoring_worker.evaluation.kappa import Ratings
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.evaluation.pair_rows import row_of_pair
-from safepassage.streams.kafka.reading import read_topics
-from safepassage.streams.kafka.records import ErasedRecord, UnreadableRecord, decode
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import REVIEWS
+from safepassage.scoring_worker.evaluation.splits import held_out
+
+from ..kafka.reading import read_topics
+from ..kafka.records import ErasedRecord, UnreadableRecord, decode
+from ..settings import Settings
+from ..topics import REVIEWS
 
 Kind = Literal["review", "spot_check", "asked", "correction"]
 """A review of what was stopped, of an accepted value that was drawn, of one that somebody chose; or
@@ -65,7 +62,6 @@ class ReviewedCase:
 
     @property
     def disputed(self) -> bool:
-        """Whether the reviewers differ."""
         return len(set(self.ratings.values())) > 1
 
 
@@ -153,8 +149,7 @@ async def read_reviews(settings: Settings) -> tuple[list[Review], int]:
 
 
 async def stream_reviews(settings: Settings) -> AsyncIterator[Review | None]:
-    """Every review on the topic, as often as it was delivered; None for a record that is no
-    review."""
+    """Every review on the topic, as often as it came; None for a record that is none."""
     async for record in read_topics(settings, [REVIEWS]):
         try:
             yield decode(record, Review).event
@@ -224,7 +219,6 @@ def write_rows(path: Path, rows: Iterable[bytes]) -> int:
 
 
 def extraction_rows(found: Sequence[Label], names: Mapping[DocumentRef, str]) -> Iterator[bytes]:
-    """Rows that ``train`` and ``evaluate`` read."""
     for label in found:
         ref = label.verdict.document
         doc_id = names[ref] if ref else label.verdict.doc_id
@@ -246,16 +240,39 @@ def pair_rows(found: Iterable[Label]) -> Iterator[bytes]:
 
 
 def document_row(name: str, text: str) -> bytes:
-    """A document under the name by which the labels know it."""
     return Document(id=name, text=text).model_dump_json(exclude_none=True).encode()
 
 
 @contextmanager
 def opened_rows(path: Path) -> Iterator[BinaryIO]:
-    """A file for JSON lines, compressed if ``path`` ends in .gz."""
     with path.open("wb") as raw:
         if path.suffix != ".gz":
             yield raw
             return
         with gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as stream:
             yield stream  # type: ignore[misc]
+
+
+_SALT = "learning"
+"""A document that judges once judges always: no candidate has ever learnt from it."""
+SIDES = {False: "learn from", True: "judge by"}
+CLASSES = {True: "supported", False: "unsupported"}
+
+
+def judges(document: str, share: float) -> bool:
+    """Whether a document is of the ``share`` that judges candidates and teaches them nothing."""
+    return held_out(document, share, _SALT)
+
+
+def wanted(decided: Iterable[tuple[str, bool]], share: float, each: int) -> list[str]:
+    """What is missing to ``each`` labels of both classes, to learn from and to judge by, in words.
+
+    ``decided`` are documents, and whether the value is supported.
+    """
+    counts = Counter((judges(document, share), supported) for document, supported in decided)
+    return [
+        f"{each - counts[side, label]} {named} to {purpose}"
+        for side, purpose in SIDES.items()
+        for label, named in CLASSES.items()
+        if counts[side, label] < each
+    ]

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 
 from safepassage.schemas import Review
 from safepassage.schemas.reviews_that_count import JUDGED, in_order
-from safepassage.scoring_worker.evaluation.kappa import (
-    exchangeable_kappa,
-    kappa_interval,
-)
+from safepassage.scoring_worker.evaluation.kappa import exchangeable_kappa, kappa_interval
 
 Pair = tuple[int, int]
 

@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import dataclass, field
 
 from safepassage.schemas import LearningEvent
-from safepassage.streams.kafka.publisher import Publisher
-from safepassage.streams.release.releases import ReleaseRefused
-from safepassage.streams.settings import Settings
 
+from ..kafka.publisher import Publisher
+from ..release.releases import ReleaseRefused
+from ..settings import Settings
 from .events import Runs, following, read_runs, say
 from .learner import end_shadow, promoted
 
@@ -21,16 +21,13 @@ class Candidates:
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def runs(self) -> Runs:
-        """All runs up to now."""
         return await read_runs(self.settings)
 
     async def promote(self, run: str, by: str) -> LearningEvent:
-        """Put the candidate of ``run`` into force."""
         async with self._one_at_a_time:  # a second click finds that it does not ask any more
             return await promoted(self.publisher, self.settings, await self._asking(run), by)
 
     async def refuse(self, run: str, by: str) -> LearningEvent:
-        """End ``run`` without a promotion."""
         async with self._one_at_a_time:
             asked = await self._asking(run)
             event = following(asked, "ended", by=by, detail=f"not promoted, said {by}")

@@ -14,14 +14,14 @@ import structlog
 
 from safepassage.schemas import LearningEvent, stable_id
 from safepassage.scoring_worker.scorer_spec import ScorerSpec
-from safepassage.streams.kafka.publisher import Publisher
-from safepassage.streams.labels.from_reviews import read_reviews
-from safepassage.streams.release.promotion import Incumbent, Signature, incumbent, promote, release
-from safepassage.streams.release.promotion_bounds import Bounds, PromotionResult
-from safepassage.streams.release.releases import ReleaseRefused, releases_in_force
-from safepassage.streams.runtime.signals import die_with_parent
-from safepassage.streams.settings import Settings
 
+from ..kafka.publisher import Publisher
+from ..labels.from_reviews import read_reviews
+from ..release.promotion import Incumbent, Signature, incumbent, promote, release
+from ..release.promotion_bounds import Bounds, PromotionResult
+from ..release.releases import ReleaseRefused, releases_in_force
+from ..runtime.signals import die_with_parent
+from ..settings import Settings
 from .events import Runs, following, read_runs, say
 from .silver import FEWEST_DRAWN, SAMPLE, sample, take_over, write_sample
 from .task import (
@@ -34,7 +34,6 @@ from .task import (
     missing_of,
     read_outcome,
     read_task,
-    told,
     write_task,
 )
 
@@ -148,7 +147,6 @@ class Learner:
         return True
 
     def folder(self, run: str) -> Path:
-        """Where a run keeps what it works with, and its candidate."""
         return Path(self._settings.learn_folder) / run
 
     async def go_on(self, run: str) -> LearningEvent:
@@ -177,7 +175,7 @@ class Learner:
     async def _ask(
         self, runs: Runs, trained: LearningEvent, result: PromotionResult, withdrawn: str
     ) -> LearningEvent:
-        figures = told(result)
+        figures = result.model_dump(mode="json")
         judged = await self._once(runs, following(trained, "judged", figures=figures))
         await self._shadow(runs, judged)
         await self._replay(runs, judged)

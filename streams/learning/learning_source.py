@@ -1,21 +1,53 @@
 """The role ``learn``: begins a run when there are enough new decisions, and ends what was begun."""
 
 import asyncio
-from collections.abc import Awaitable
+import fcntl
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import structlog
 
 from safepassage.schemas import LearningEvent
-from safepassage.streams.kafka.publisher import Publisher
-from safepassage.streams.kafka.reading import ends
-from safepassage.streams.runtime import metrics
-from safepassage.streams.runtime.progress import Progress
-from safepassage.streams.runtime.signals import pause
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import REVIEWS, RoleName
 
-from .folder_lock import LearnsElsewhere, alone
+from ..kafka.publisher import Publisher
+from ..kafka.reading import ends
+from ..runtime import metrics
+from ..runtime.errors import OperatorError
+from ..runtime.progress import Progress
+from ..runtime.signals import pause
+from ..settings import Settings
+from ..topics import REVIEWS, RoleName
 from .learner import Learner, Process
+
+LOCK = "lock"
+
+
+class LearnsElsewhere(OperatorError):
+    """Another process learns in the same folder."""
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Learn in ``folder`` as the only process; the kernel gives it back, however this one ends."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / LOCK).open("wb")
+    except OSError as error:
+        raise OperatorError(f"SAFEPASSAGE_LEARN_FOLDER cannot be used: {error}") from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LearnsElsewhere(
+                f"another process learns in {folder} now; see Learning on the console"
+            ) from None
+        except OSError as error:
+            raise OperatorError(
+                f"{folder} cannot be locked: {error}; learning needs a file system with locks"
+            ) from error
+        yield
+
 
 log = structlog.get_logger(__name__)
 
@@ -36,8 +68,7 @@ class LearnSource:
         self._seen = -1
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Learn until ``stop`` is set; a training in its middle is ended, and gone on with by the
-        next process."""
+        """Learn until ``stop`` is set; the next process goes on with a training in its middle."""
         while not stop.is_set():
             try:
                 with alone(self._settings.learn_folder):

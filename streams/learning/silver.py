@@ -20,18 +20,17 @@ from safepassage.schemas.jsonl import BadLine, read_jsonl, read_objects
 from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.evaluation.cases import labelled_pair
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
-from safepassage.streams.kafka.reading import read_topics, tails
-from safepassage.streams.kafka.records import event_of
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ALIGNMENTS
+
+from ..kafka.reading import read_topics, tails
+from ..kafka.records import event_of
+from ..settings import Settings
+from ..topics import ALIGNMENTS
 
 SAMPLE, GRADED = "sample.jsonl", "graded.jsonl"
 AT_ONCE = 32
 CORRUPTED_SHARE = 0.5
-FEWEST_DRAWN = 20
-"""Extractions below which it is too early."""
-RECORDS = 4
-"""Records of each partition that are read for each label that is wanted, at most."""
+FEWEST_DRAWN = 20  # Extractions below which it is too early
+RECORDS = 4  # Records of each partition that are read for each label that is wanted, at most
 
 
 async def sample(settings: Settings, labels: int) -> list[AlignedExtraction]:
@@ -48,7 +47,6 @@ async def sample(settings: Settings, labels: int) -> list[AlignedExtraction]:
 
 
 def write_sample(folder: Path, drawn: Sequence[AlignedExtraction]) -> None:
-    """Keep what was drawn in the folder of a run."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / SAMPLE
     path.touch(mode=0o600)

@@ -23,14 +23,13 @@ from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ModelError, ScorerManifest
 from safepassage.scoring_worker.scorer_spec import ScorerSpec
-from safepassage.streams.labels.from_reviews import Label, labels, reviewed_cases
-from safepassage.streams.labels.wanted import judges, wanted
-from safepassage.streams.release.promotion_bounds import Bounds, PromotionResult
-from safepassage.streams.release.releases import ReleaseRefused
-from safepassage.streams.runtime.errors import OperatorError
 
+from ..labels.from_reviews import Label, judges, labels, reviewed_cases, wanted
+from ..release.promotion_bounds import Bounds, PromotionResult
+from ..release.releases import ReleaseRefused
+from ..runtime.errors import OperatorError
+from .events import ProgressFile
 from .silver import graded
-from .training_progress import ProgressFile
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker.training import TrainingLabels
@@ -78,7 +77,6 @@ class Decided:
 
     @classmethod
     def of(cls, reviews: Iterable[Review], share: float) -> Decided:
-        """Split by document."""
         every = [label for case in reviewed_cases(reviews) for label in labels(case)]
         found = [label for label in every if label.asked]
         apart = [judges(label.verdict.doc_id, share) for label in found]
@@ -103,14 +101,12 @@ class Decided:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many are supported, and how many are not."""
         every = (*self.taught, *self.held)
         supported = sum(label.label for label in every)
         return supported, len(every) - supported
 
     def wanted(self, share: float, each: int) -> str:
-        """How many more labels of which class are wanted for ``each`` on both sides; "" where
-        there are enough."""
+        """How many labels of which class are missing to ``each`` on both sides; "" for none."""
         every = (*self.taught, *self.held)
         return ", ".join(
             wanted([(one.verdict.doc_id, one.label == 1) for one in every], share, each)
@@ -118,14 +114,12 @@ class Decided:
 
 
 def write_task(folder: Path, task: Task, reviews: Iterable[Review]) -> None:
-    """Prepare the folder of a run; it is complete once ``task.json`` is there."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     _write_reviews(folder, reviews)
     _whole(folder / TASK, task.model_dump_json())
 
 
 def read_task(folder: Path) -> Task:
-    """What a run in ``folder`` is to do."""
     return Task.model_validate_json((folder / TASK).read_bytes())
 
 
@@ -156,13 +150,11 @@ def _write_reviews(folder: Path, reviews: Iterable[Review]) -> None:
 
 
 def read_reviews_of(folder: Path) -> list[Review]:
-    """The reviews that a run in ``folder`` rests on."""
     rows = read_jsonl(folder / REVIEWS, Review)
     return [row for row in rows if not isinstance(row, BadLine)]
 
 
 def read_outcome(folder: Path) -> Outcome | None:
-    """What came of it; None before it is done."""
     path = folder / OUTCOME
     return Outcome.model_validate_json(path.read_bytes()) if path.exists() else None
 
@@ -189,7 +181,6 @@ def carry_out(folder: Path) -> Outcome:
 
 
 def _trained(folder: Path, task: Task, decided: Decided, progress: ProgressFile) -> Outcome:
-    """The candidate, trained if it is not there yet."""
     from safepassage.scoring_worker import load_scorer  # noqa: PLC0415 (the scorers' libraries)
     from safepassage.scoring_worker.training import Recipe, train  # noqa: PLC0415
 
@@ -209,7 +200,8 @@ def _trained(folder: Path, task: Task, decided: Decided, progress: ProgressFile)
 def _judged(folder: Path, task: Task, decided: Decided) -> PromotionResult:
     """The candidate against the live scorer, on documents that taught it nothing."""
     from safepassage.scoring_worker import load_scorer  # noqa: PLC0415 (the scorers' libraries)
-    from safepassage.streams.release.promotion import Incumbent, case_of, judged_against  # noqa: PLC0415
+
+    from ..release.promotion import Incumbent, case_of, judged_against  # noqa: PLC0415
 
     if missing := decided.wanted(task.held, task.bounds.min_labels):
         raise ReleaseRefused(f"only reviews certify a candidate; more are wanted: {missing}")
@@ -241,8 +233,3 @@ def _whole(path: Path, text: str) -> None:
     partial = path.with_name(f"{path.name}.partial")
     partial.write_text(text, encoding="utf-8")
     os.replace(partial, path)
-
-
-def told(result: PromotionResult | None) -> dict[str, object] | None:
-    """A result as an event carries it."""
-    return None if result is None else json.loads(result.model_dump_json())

@@ -5,9 +5,8 @@ import signal
 import sys
 from pathlib import Path
 
-from safepassage.streams.runtime.logs import configure_logging
-from safepassage.streams.settings import settings
-
+from ..runtime.logs import configure_logging
+from ..settings import settings
 from .task import carry_out
 
 NICENESS = 19

@@ -10,6 +10,11 @@ It is on the topic before any verdict names it; where the broker does not take i
 on with the memory it has. Two workers may lean on different snapshots for a moment: each verdict
 says on which.
 
+The topic ``memories`` is compacted by name, and a name has one content, so compaction takes nothing
+away: a replay judges with the very states that the live scorer had. It grows by about 1.5 kB a
+decision and scorer. A tombstone erases what a snapshot added; those that rest on it are lost with
+it, and the next snapshot is made from ``decisions`` anew.
+
 A decision that was undone is gone from ``decisions``, and so from the next snapshot; so is one
 whose record there got a tombstone.
 """
@@ -25,22 +30,85 @@ from safepassage.schemas import MemorySnapshot, StandingDecision
 from safepassage.schemas.memory import MemoryEntry
 from safepassage.schemas.reviews_that_count import moment
 from safepassage.scoring_worker import Scorer
-from safepassage.scoring_worker.memory.index import Memory, within_bounds
+from safepassage.scoring_worker.memory.index import NO_MEMORY, Memory, MemoryFull, within_bounds
 from safepassage.scoring_worker.memory.learning import (
     RemembersDecisions,
     learnt_entries,
     memory_revision,
     remembering,
 )
-from safepassage.streams.kafka.publisher import Publisher, PublishFailed
-from safepassage.streams.kafka.records import Outgoing
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import MEMORIES
-from safepassage.streams.verdicts.standing_decisions import StandingDecisions
 
-from .snapshots import Snapshots
+from ..kafka.publisher import Publisher, PublishFailed
+from ..kafka.records import Outgoing
+from ..kafka.topic_table import TopicTable
+from ..runtime.errors import OperatorError
+from ..settings import Settings
+from ..topics import MEMORIES
+from ..verdicts.standing_decisions import StandingDecisions
 
 log = structlog.get_logger(__name__)
+
+
+class SnapshotLost(OperatorError):
+    """A snapshot, or one that it rests on, is not on the topic any more."""
+
+
+class Snapshots(TopicTable[MemorySnapshot]):
+    """What the topic holds, by name."""
+
+    topic = MEMORIES
+    model = MemorySnapshot
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[str, str] = {}
+
+    def key_of(self, event: MemorySnapshot) -> str:
+        return event.name
+
+    def put(self, event: MemorySnapshot) -> None:
+        super().put(event)
+        self._last[event.scorer] = event.name
+
+    def last(self, scorer: str) -> Memory:
+        """The memory of the last snapshot that was made for ``scorer`` (see `memory_revision`); an
+        empty one where it is missing, or where it is lost."""
+        try:
+            return self.memory(self._last[scorer], scorer) if scorer in self._last else NO_MEMORY
+        except SnapshotLost as error:
+            log.warning("memory_lost", detail=str(error))
+            return NO_MEMORY
+
+    def memory(self, name: str, scorer: str) -> Memory:
+        chain: list[MemorySnapshot] = []
+        wanted: str | None = name
+        while wanted is not None:
+            snapshot = self.get(wanted)
+            if snapshot is None:
+                raise SnapshotLost(
+                    f"memory {name} cannot be built: snapshot {wanted} is not on the topic "
+                    "memories; choose another snapshot, or `--memory now`"
+                )
+            if snapshot.scorer != scorer:
+                raise SnapshotLost(
+                    f"memory {name} was made for another scorer or version; replay with the scorer "
+                    "that the verdict names, or choose `--memory now`"
+                )
+            chain.append(snapshot)
+            wanted = snapshot.base
+        entries: dict[str, MemoryEntry] = {}
+        try:
+            for snapshot in reversed(chain):
+                for gone in snapshot.removed:
+                    del entries[gone]
+                entries |= {entry.id: entry for entry in snapshot.added}
+            return Memory.of(name, entries)
+        except (KeyError, MemoryFull):
+            raise SnapshotLost(
+                f"memory {name} is damaged: a snapshot takes out what its base does not hold, or "
+                "holds too much; choose another snapshot, or `--memory now`"
+            ) from None
+
 
 ENTRIES_OF_A_SNAPSHOT = 500
 """More become several snapshots, each on the other: about 1 MB a record."""
@@ -163,7 +231,6 @@ class LiveMemory:
 
 
 def _cases_of(held: StandingDecisions, book: MemoryOfDecisions) -> set[str]:
-    """Every case with a decision in force, or that the memory still has."""
     remembered = {entry.case_id for entry in book.memory.entries.values()}
     return remembered | set(held.keys())
 
@@ -178,6 +245,5 @@ async def memory_as_it_stands(settings: Settings, scorer: RemembersDecisions) ->
 
 
 async def last_memory(settings: Settings, scorer: RemembersDecisions) -> Memory:
-    """The memory of the last snapshot that was made for ``scorer``."""
     with contextlib.closing(Snapshots()) as snapshots:
         return (await snapshots.read(settings)).last(memory_revision(scorer))

@@ -20,8 +20,8 @@ from safepassage.schemas.base import VOCABULARY
 from safepassage.schemas.extraction import among_one_another
 from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.scoring_worker import Scorer
-from safepassage.streams.settings import Settings
 
+from ..settings import Settings
 from .documents import files_of, has_row_name, read_documents
 from .names import UnknownDocuments, WantedDocuments
 

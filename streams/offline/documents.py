@@ -6,7 +6,8 @@ from pathlib import Path
 from safepassage.files import FileReader, Rejected
 from safepassage.schemas import Document, Response, text_digest
 from safepassage.schemas.jsonl import BadLine, read_jsonl
-from safepassage.streams.settings import Settings
+
+from ..settings import Settings
 
 ROW_MEDIA_TYPE = "application/jsonl"
 ROW_SUFFIXES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
@@ -103,7 +104,8 @@ def _refuse(document: Submittable, seen: dict[str, str], settings: Settings) -> 
             f"SAFEPASSAGE_MAX_DOCUMENT_CHARACTERS = {settings.max_document_characters}",
         )
     if (size := len(document.to_json())) > settings.max_record_bytes:
-        return Rejected(document.id, _too_large(size, settings))
+        limit = f"SAFEPASSAGE_MAX_RECORD_BYTES = {settings.max_record_bytes}"
+        return Rejected(document.id, f"has {size} bytes; the limit is {limit}")
     if seen.get(document.id, digest := _digest(document)) != digest and not _in_parts(document):
         return Rejected(document.id, "this id was used before for another text")
     return None
@@ -115,9 +117,3 @@ def _in_parts(document: Submittable) -> bool:
 
 def _digest(document: Submittable) -> str:
     return text_digest(document.model_dump_json(exclude={"meta", "layout", "original"}))
-
-
-def _too_large(size: int, settings: Settings) -> str:
-    return (
-        f"has {size} bytes; the limit is SAFEPASSAGE_MAX_RECORD_BYTES = {settings.max_record_bytes}"
-    )

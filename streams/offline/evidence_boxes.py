@@ -1,6 +1,8 @@
 """Where a verdict's evidence is on the pages: looked up, since no verdict carries boxes."""
 
-from safepassage.schemas import Box, Contract, Document, Layout, Span, Verdict
+from pathlib import Path
+
+from safepassage.schemas import Box, Contract, Document, Layout, Original, Span, Verdict
 from safepassage.schemas.base import EventId, Probability
 
 
@@ -42,3 +44,14 @@ def boxes_line(verdict: Verdict, document: Document) -> EvidenceBoxes | None:
         pages={box.page: tuple(document.layout.pages[box.page]) for box in boxes},
         confidence=min((c for c in sure if c is not None), default=None),
     )
+
+
+def original_path(root: Path, original: Original) -> Path | None:
+    """The file that a document was read from, if it is below ``root``: events are anybody's."""
+    if "://" in original.uri or "\0" in original.uri:
+        return None
+    try:
+        path = (root / original.uri).resolve()
+    except RuntimeError:  # links in a circle, before Python 3.13
+        return None
+    return path if path.is_relative_to(root.resolve()) and path.is_file() else None

@@ -1,25 +1,33 @@
 """Documents and answers onto their topics, and waiting for what becomes of them."""
 
 import asyncio
+import contextlib
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from typing import Final
 
 from aiokafka import TopicPartition
+from aiokafka.errors import TopicAuthorizationFailedError
 from aiokafka.structs import RecordMetadata
 
 from safepassage.files import Rejected
-from safepassage.schemas import Coordinates, DeadLetter, Document, DocumentReport, Response
-from safepassage.streams.kafka.erasures_and_seals import protection
-from safepassage.streams.kafka.publisher import (
-    RECORD_ERRORS,
-    hand_over,
-    open_publisher,
-    place_of,
+from safepassage.schemas import (
+    Coordinates,
+    DeadLetter,
+    Document,
+    DocumentReport,
+    DriftWarning,
+    ExtractionManifest,
+    Response,
 )
-from safepassage.streams.kafka.reading import assign, reader, to_record
-from safepassage.streams.kafka.records import Outgoing, Record, event_of
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import DEAD_LETTERS, DOCUMENTS, REPORTS, RESPONSES
 
+from ..delivery.llm_warnings import MEASURE
+from ..kafka.erasures_and_seals import protection
+from ..kafka.publisher import RECORD_ERRORS, hand_over, open_publisher, place_of
+from ..kafka.reading import UnknownTopic, assign, reader, tails, to_record
+from ..kafka.records import Outgoing, Record, event_of
+from ..settings import Settings
+from ..topics import ALIGNMENTS, DEAD_LETTERS, DOCUMENTS, MANIFESTS, REPORTS, RESPONSES, WARNINGS
 from .documents import Submittable
 
 POLL_MILLISECONDS = 250
@@ -38,7 +46,9 @@ async def submit(
         # In a thread: a scan takes seconds to read, in which the producer has to go on.
         while (found := await asyncio.to_thread(next, reading, None)) is not None:
             try:
-                future = await hand_over(publisher.producer, _outgoing(found, anew), settings)
+                topic = DOCUMENTS if isinstance(found, Document) else RESPONSES
+                outgoing = Outgoing(topic, found.id, found, anew=anew)
+                future = await hand_over(publisher.producer, outgoing, settings)
             except RECORD_ERRORS as error:
                 future = asyncio.get_running_loop().create_future()
                 future.set_exception(error)
@@ -81,11 +91,6 @@ def is_reported(document: Submittable) -> bool:
     return not isinstance(document, Response) or document.complete
 
 
-def _outgoing(document: Submittable, anew: bool) -> Outgoing:
-    topic = DOCUMENTS if isinstance(document, Document) else RESPONSES
-    return Outgoing(topic, document.id, document, anew=anew)
-
-
 async def _acknowledged(
     future: asyncio.Future[RecordMetadata], document: Submittable, settings: Settings
 ) -> tuple[Coordinates | Rejected, Submittable]:
@@ -111,5 +116,81 @@ def _outcome(
 
 
 def about(event: DocumentReport | DeadLetter) -> Coordinates | None:
-    """Where the document is that ``event`` is about."""
     return event.source if isinstance(event, DeadLetter) else event.document.coordinates
+
+
+STEP_TOPICS: Final = (MANIFESTS, ALIGNMENTS, WARNINGS)
+
+
+async def step_starts(settings: Settings) -> dict[TopicPartition, int]:
+    """Where `STEP_TOPICS` end now, as far as they exist and this user may read them."""
+    found: dict[TopicPartition, int] = {}
+    for topic in STEP_TOPICS:
+        with contextlib.suppress(UnknownTopic, TopicAuthorizationFailedError):
+            # One record before the end: the embedded broker tells nothing past it.
+            found |= await tails(settings, [topic], 1)
+    return found
+
+
+class SubmissionProgress:
+    """Counts documents by step. ``documents`` are the ids of those that a report is awaited of, by
+    where they are on their topic."""
+
+    def __init__(
+        self,
+        documents: Mapping[Coordinates, str],
+        settings: Settings,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._documents = dict(documents)
+        self._by_key = {name.encode("utf-8", "replace"): name for name in documents.values()}
+        self._topics = {settings.topic(topic.name): topic for topic in STEP_TOPICS}
+        self._clock = clock
+        self._started = clock()
+        self._extracted: set[str] = set()
+        self._aligned: set[str] = set()
+        self._judged: set[str] = set()
+
+    def note(self, record: Record) -> str | None:
+        """Take a record of `STEP_TOPICS`; gives what it says of the LLM, where it says something.
+
+        An alignment is told by its key and not read.
+        """
+        topic = self._topics.get(record.topic)
+        if topic is ALIGNMENTS and record.key in self._by_key:
+            self._extracted.add(self._by_key[record.key])
+            self._aligned.add(self._by_key[record.key])
+        elif topic is MANIFESTS and (manifest := event_of(record, ExtractionManifest)):
+            place = manifest.document.coordinates
+            if place in self._documents:
+                self._extracted.add(self._documents[place])
+        elif topic is WARNINGS and (warning := event_of(record, DriftWarning)):
+            return warning.detail if warning.measure == MEASURE else None
+        return None
+
+    def ended(self, place: Coordinates) -> None:
+        """The document at ``place`` has its report, or a dead letter: all steps are behind it."""
+        for step in (self._extracted, self._aligned, self._judged):
+            step.add(self._documents[place])
+
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        extracted, aligned, judged = map(len, (self._extracted, self._aligned, self._judged))
+        return len(self._by_key), extracted, aligned, judged
+
+    @property
+    def minutes_left(self) -> float | None:
+        """At the pace so far; None before the first step is done."""
+        sent, *steps = self.counts
+        if not sum(steps):
+            return None
+        left = len(steps) * sent - sum(steps)
+        return (self._clock() - self._started) / sum(steps) * left / 60
+
+    def __str__(self) -> str:
+        sent, extracted, aligned, judged = self.counts
+        said = f"{sent} sent, {extracted} extracted, {aligned} aligned, {judged} judged"
+        minutes = self.minutes_left
+        if minutes is None or judged == sent:
+            return said
+        return f"{said}, {'under a minute' if minutes < 1 else f'{minutes:.0f} min'} left"

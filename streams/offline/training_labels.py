@@ -9,11 +9,7 @@ from safepassage.scoring_worker.evaluation.cases import labelled_pair, learnable
 from safepassage.scoring_worker.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.evaluation.rows import ExtractionRow
-from safepassage.scoring_worker.evaluation.sources import (
-    DatasetError,
-    Sources,
-    kind_of_file,
-)
+from safepassage.scoring_worker.evaluation.sources import DatasetError, Sources, kind_of_file
 from safepassage.scoring_worker.training.corpora import known_documents, read_rows
 from safepassage.scoring_worker.training.corruption.corruptors import labelled_pairs
 

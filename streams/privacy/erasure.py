@@ -17,29 +17,23 @@ from safepassage.agents.document_store import text_key
 from safepassage.agents.extraction.cache import answers_about
 from safepassage.schemas import Erasure
 from safepassage.scoring_worker.manifest import file_digest
-from safepassage.streams.agent_factory import redis_client
-from safepassage.streams.kafka.admin import topic_retention
-from safepassage.streams.kafka.publisher import (
-    KafkaPublisher,
-    PublishFailed,
-    open_publisher,
-    send_values,
-)
-from safepassage.streams.kafka.reading import read_erasures
-from safepassage.streams.kafka.records import Outgoing
-from safepassage.streams.offline.original_path import original_path
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ERASURES, MEMORIES, Topic
 
+from ..agent_factory import redis_client
+from ..kafka.admin import topic_retention
+from ..kafka.publisher import KafkaPublisher, PublishFailed, open_publisher, send_values
+from ..kafka.reading import read_erasures
+from ..kafka.records import Outgoing
+from ..offline.evidence_boxes import original_path
+from ..runtime.errors import OperatorError
+from ..settings import Settings
+from ..topics import ERASURES, MEMORIES, Topic
 from .files import Taught, learnt_files, lines_about, taught_scorers, without
 from .keys import delete_keys
 from .survey import REMADE, Found, survey
 
 log = structlog.get_logger(__name__)
 
-ROUNDS = 5
-"""A worker writes a snapshot half a second after a decision went: looked for so often."""
+ROUNDS = 5  # A worker writes a snapshot half a second after a decision went: looked for so often
 ROUND_SECONDS = 1.0
 
 
@@ -75,7 +69,6 @@ class Report:
 
 
 async def unfinished(settings: Settings) -> list[str]:
-    """The documents whose erasure began and did not end."""
     known = await read_erasures(settings)
     return [one.doc_id for one in known.erasures.values() if one.done_at is None]
 
@@ -122,13 +115,11 @@ class _Writer:
         await self._say(one.model_copy(update={"done_at": None}) for one in begun)
 
     async def finish(self, documents: Iterable[str]) -> None:
-        """Say that all is done."""
         known = await read_erasures(self._settings)
         now = datetime.now(UTC)
         await self._say(known.erasures[d].model_copy(update={"done_at": now}) for d in documents)
 
     async def delete_keys(self, names: Collection[str]) -> None:
-        """Delete the keys of documents or snapshots, where records are sealed."""
         if self._settings.keys_file:
             await delete_keys(self._settings, self._publisher.producer, names)
 

@@ -10,16 +10,16 @@ from pydantic import ValidationError
 
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
 from safepassage.scoring_worker.scorer_spec import ScorerSpec
-from safepassage.streams.learning.silver import GRADED, SAMPLE
-from safepassage.streams.learning.task import REVIEWS
-from safepassage.streams.release.releases import releases_in_force
-from safepassage.streams.settings import Settings
+
+from ..learning.silver import GRADED, SAMPLE
+from ..learning.task import REVIEWS
+from ..release.releases import releases_in_force
+from ..settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """A scorer's folder, and whether it learnt from one of the documents; None where that cannot be
-    told, and ``why``."""
+    """A scorer's folder, and whether it learnt from a document; None if unknown, and ``why``."""
 
     folder: Path
     revision: str
@@ -34,7 +34,6 @@ def learnt_files(settings: Settings) -> Iterator[Path]:
 
 
 def lines_about(path: Path, documents: Collection[str]) -> int:
-    """How many lines of such a file are about one of the documents."""
     return sum(_is_about(line, documents) for line in path.read_bytes().splitlines())
 
 

@@ -9,14 +9,14 @@ from collections.abc import Collection, Mapping
 
 from aiokafka import AIOKafkaProducer
 
-from safepassage.streams.kafka.admin import create_topics
-from safepassage.streams.kafka.publisher import open_publisher, send_values
-from safepassage.streams.kafka.reading import read_erasures
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.sealing.key_tree import KEY_BYTES, ROOT
-from safepassage.streams.sealing.seals import Seals, node_key
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import KEYS
+from ..kafka.admin import create_topics
+from ..kafka.publisher import open_publisher, send_values
+from ..kafka.reading import read_erasures
+from ..runtime.errors import OperatorError
+from ..sealing.key_tree import KEY_BYTES, ROOT
+from ..sealing.seals import Seals, node_key
+from ..settings import Settings
+from ..topics import KEYS
 
 ROUNDS = 5
 
@@ -47,8 +47,7 @@ async def rewrap_keys(settings: Settings) -> tuple[int, str]:
 async def delete_keys(
     settings: Settings, producer: AIOKafkaProducer, names: Collection[str]
 ) -> int:
-    """Delete the keys of ``names``, and what another run may have brought back of documents erased
-    before; returns how many had one."""
+    """Delete the keys of ``names``, and what another run brought back; returns how many."""
     deleted = 0
     for _ in range(ROUNDS):
         seals = await _seals(settings)
@@ -68,7 +67,6 @@ async def delete_keys(
 
 
 async def _seals(settings: Settings) -> Seals:
-    """What seals, with the topic read to its end now."""
     known = await read_erasures(settings, anew=True)
     if known.seals is None:
         raise OperatorError("SAFEPASSAGE_KEYS_FILE is not set: see docs/how-to/erase.md")

@@ -19,21 +19,14 @@ from safepassage.schemas import (
     text_digest,
 )
 from safepassage.schemas.layout import Original
-from safepassage.streams.delivery.dead_letter_event import contents
-from safepassage.streams.kafka.clients import open_admin
-from safepassage.streams.kafka.reading import read_topics
-from safepassage.streams.kafka.records import Record, UnreadableRecord, decode, event_of
-from safepassage.streams.sealing.frame import SealBroken, is_sealed, subject_of
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import (
-    DECISIONS,
-    DOCUMENT_VALUES,
-    DOCUMENTS,
-    MEMORIES,
-    OF_DOCUMENTS,
-    QUARTER,
-    Topic,
-)
+
+from ..delivery.dead_letter_event import contents
+from ..kafka.clients import open_admin
+from ..kafka.reading import read_topics
+from ..kafka.records import Record, UnreadableRecord, decode, event_of
+from ..sealing.frame import SealBroken, is_sealed, subject_of
+from ..settings import Settings
+from ..topics import DECISIONS, DOCUMENT_VALUES, DOCUMENTS, MEMORIES, OF_DOCUMENTS, QUARTER, Topic
 
 
 @dataclass(slots=True)
@@ -85,7 +78,11 @@ async def survey(
     for (topic, _), about in latest.items():
         found.note(topic, *about)
     if found.originals:
-        await _note_shared(settings, wanted, found)
+        # An e-mail with its attachments is one file and several documents.
+        async for record in read_topics(settings, [DOCUMENTS]):
+            document = event_of(record, Document)
+            if document and document.original and document.id not in documents:
+                found.shared |= {document.original.uri} & found.originals.keys()
     return found
 
 
@@ -109,7 +106,6 @@ class _Wanted:
         self._needles = tuple({n for one in self._documents for n in _needles(one)})
 
     def about(self, record: Record, topic: Topic) -> tuple[Record, Event | None] | None:
-        """The record and its event where it is about one of the documents, else None."""
         if record.value is None:
             return None
         keyed = (record.key or b"").decode("utf-8", "replace") in self._documents
@@ -136,9 +132,6 @@ class _Wanted:
                 return any(needle in value for needle in self._needles)
         return document_id(event) in self._documents
 
-    def holds(self, doc_id: str) -> bool:
-        return doc_id in self._documents
-
 
 def _needles(doc_id: str) -> tuple[bytes, ...]:
     """How an id is in JSON, as pydantic, orjson and others write it."""
@@ -146,21 +139,12 @@ def _needles(doc_id: str) -> tuple[bytes, ...]:
 
 
 def _digests(event: Event) -> set[str]:
-    """The digests of the texts that an event names."""
     if isinstance(event, Document | Response):
         return {text_digest(event.text)}
     if isinstance(event, Review):
         event = event.verdict
     ref = getattr(event, "document", None)
     return {ref.digest} if isinstance(ref, DocumentRef) else set()
-
-
-async def _note_shared(settings: Settings, wanted: _Wanted, found: Found) -> None:
-    """An e-mail with its attachments is one file and several documents."""
-    async for record in read_topics(settings, [DOCUMENTS]):
-        document = event_of(record, Document)
-        if document and document.original and not wanted.holds(document.id):
-            found.shared |= {document.original.uri} & found.originals.keys()
 
 
 REMADE: tuple[Topic, ...] = (DECISIONS, MEMORIES, DOCUMENT_VALUES)

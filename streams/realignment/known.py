@@ -11,10 +11,8 @@ from safepassage.schemas.realignment import KnownValue, taken_over
 log = structlog.get_logger(__name__)
 
 DIGEST_DIGITS = 16
-MAX_BYTES = 2**20
-"""Of one document's record: some 5,000 values."""
-MAX_WITHDRAWN = 500
-"""What was withdrawn and may come back with its text; the last so many."""
+MAX_BYTES = 2**20  # Of one document's record: some 5,000 values
+MAX_WITHDRAWN = 500  # What was withdrawn and may come back with its text; the last so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +133,7 @@ def _value(told: Told, version: int, before: KnownValue | None) -> KnownValue | 
 
 
 def _later(state: DocumentValues, told: Told, version: int, value: KnownValue) -> Extraction | None:
-    """The value of a verdict that came after its document's newest version: accepted late, or
-    decided by a person since."""
+    """The value of a verdict that came after its document's newest version, late or decided."""
     latest = version_of(state.latest)
     if state.latest is None or latest is None or not state.since <= version < latest:
         return None

@@ -10,11 +10,14 @@ taken over then. What is redelivered is passed over, since `DocumentValues` says
 were read, and is written after everything that follows from them.
 """
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
+from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from safepassage.schemas import (
     CLAIM_TYPE,
@@ -28,19 +31,42 @@ from safepassage.schemas import (
 )
 from safepassage.schemas.realignment import KnownValue, realignment, taken_over, unreadable_former
 from safepassage.schemas.rivals import with_rivals
-from safepassage.streams.delivery.record_outcomes import Outcome, Role
-from safepassage.streams.kafka.records import Outgoing, Received, Record, event_of
-from safepassage.streams.topics import (
+
+from ..delivery.batch_source import BatchSource, Handle, Preparation
+from ..delivery.record_outcomes import Outcome, Role
+from ..kafka.reading import read_at
+from ..kafka.records import Outgoing, Received, Record, event_of
+from ..kafka.topic_table import TopicTable
+from ..settings import Settings
+from ..topics import (
+    ACCEPTED,
     DOCUMENT_VALUES,
+    DOCUMENTS,
     EXTRACTIONS,
     MANIFESTS,
     READ_BY,
     REALIGNMENTS,
     RoleName,
 )
+from .known import MAX_BYTES, Told, noted, requested, within
 
-from .known import Told, noted, requested, within
-from .store import ValuesStore
+
+class ValuesStore(TopicTable[DocumentValues]):
+    """The latest of each document, by its id."""
+
+    topic = DOCUMENT_VALUES
+    model = DocumentValues
+
+    def key_of(self, event: DocumentValues) -> str:
+        return event.doc_id
+
+    def takes(self, event: DocumentValues) -> bool:
+        """A member that was taken for dead may write once more, behind its successor."""
+        return sum(event.reach) >= sum(self.of(event.doc_id).reach)
+
+    def of(self, doc_id: str) -> DocumentValues:
+        return self.get(doc_id) or DocumentValues(doc_id=doc_id)
+
 
 log = structlog.get_logger(__name__)
 
@@ -131,8 +157,7 @@ class _Realigning:
 def realign_role(
     store: ValuesStore, read_at: ReadAt, *, accepted: str, documents: str, max_bytes: int
 ) -> Role:
-    """``versions`` to ``extractions`` and a manifest; verdicts on them to ``realignments``; for the
-    arguments see `_Realigning`."""
+    """``versions`` to ``extractions`` and a manifest; verdicts on them to ``realignments``."""
     step = _Realigning(store, read_at, accepted, documents, max_bytes).step
     return Role(NAME, "report", READ_BY["realign"], step, batch=BATCH_RECORDS)
 
@@ -181,3 +206,35 @@ def _verdict(record: Record | None, known: KnownValue) -> Verdict | None:
     """The verdict of a value as it was accepted; None where its record is gone or is another."""
     verdict = event_of(record, Verdict) if record else None
     return verdict if verdict and verdict.decision == "accepted" else None
+
+
+class RealignSource(BatchSource):
+    """A `BatchSource` that knows the documents of its partitions before it handles a record."""
+
+    def __init__(self, role: Role, handle: Handle, settings: Settings, store: ValuesStore) -> None:
+        super().__init__(role, handle, settings)
+        self._store = store
+
+    async def run(self, stop: asyncio.Event) -> None:
+        try:
+            await super().run(stop)
+        finally:
+            self._store.close()
+
+    def _preparation(self, consumer: AIOKafkaConsumer) -> Preparation:
+        return self._read_known({tp.partition for tp in consumer.assignment()})
+
+    async def _read_known(self, partitions: Collection[int]) -> dict[TopicPartition, int]:
+        self._store.clear()
+        await self._store.read(self._settings, partitions)
+        return {}
+
+
+def new_role(store: ValuesStore, settings: Settings) -> Role:
+    return realign_role(
+        store,
+        partial(read_at, settings),
+        accepted=settings.topic(ACCEPTED.name),
+        documents=settings.topic(DOCUMENTS.name),
+        max_bytes=min(MAX_BYTES, settings.max_record_bytes // 2),
+    )

@@ -7,31 +7,84 @@ that two operators send at once: ids are made of content, so verdicts are the sa
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.structs import RecordMetadata
 
-from safepassage.schemas import Coordinates, Redrive, stable_id
-from safepassage.schemas.redrive import MAX_BATCH_LETTERS
-from safepassage.streams.kafka.publisher import (
-    RECORD_ERRORS,
-    KafkaPublisher,
-    PublishFailed,
-    open_publisher,
-    place_of,
+from safepassage.schemas import (
+    Coordinates,
+    DeadLetter,
+    DocumentReport,
+    Event,
+    Redrive,
+    Verdict,
+    stable_id,
 )
-from safepassage.streams.kafka.reading import ends, read_topics
-from safepassage.streams.kafka.records import Outgoing, Redriven, event_of
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.tracing import TRACEPARENT
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import REDRIVABLE, REDRIVES
+from safepassage.schemas.redrive import MAX_BATCH_LETTERS
 
+from ..delivery.record_outcomes import FAULT_REASONS
+from ..kafka.publisher import RECORD_ERRORS, KafkaPublisher, PublishFailed, open_publisher, place_of
+from ..kafka.reading import ends, follow_topics, read_topics
+from ..kafka.records import Outgoing, Record, Redriven, event_of
+from ..runtime.errors import OperatorError
+from ..runtime.tracing import TRACEPARENT
+from ..settings import Settings
+from ..topics import ACCEPTED, DEAD_LETTERS, QUARANTINE, READ_BY, REDRIVABLE, REDRIVES, REPORTS
 from .letters import Letter, Selection, records_of, survey
-from .outcomes import before, outcomes
+
+OUTCOME_TOPICS = (REPORTS, ACCEPTED, QUARANTINE, DEAD_LETTERS)
+
+
+async def outcomes(
+    settings: Settings,
+    start: Mapping[TopicPartition, int],
+    letters: Sequence[Letter],
+    published: Mapping[str, Coordinates],
+) -> AsyncIterator[tuple[str, str | None]]:
+    """How the records of those of ``letters`` end that were ``published`` (by id), as it comes: the
+    letter's id, and the error where it failed again. A whole document or answer ends with its
+    report, all else with a verdict.
+    """
+    models = {settings.topic(topic.name): topic.model for topic in OUTCOME_TOPICS}
+    documents = {settings.topic(topic.name) for topic in READ_BY["extract"]}
+    remaining = {letter.id for letter in letters} & published.keys()
+    whole = [x.id for x in letters if x.id in remaining and x.source.topic in documents]
+    places = {published[letter]: letter for letter in whole}
+    records = follow_topics(settings, OUTCOME_TOPICS, start=start)
+    try:
+        while remaining:
+            record = await anext(records)
+            event = event_of(record, models[record.topic])
+            letter, error = _end(record, event, places)
+            if letter in remaining and not (isinstance(event, Verdict) and letter in whole):
+                remaining.discard(letter)
+                yield letter, error
+    finally:
+        await records.aclose()
+
+
+def _end(
+    record: Record, event: Event | None, places: Mapping[Coordinates, str]
+) -> tuple[str | None, str | None]:
+    """The letter that ``event`` is the end of, and what went wrong."""
+    match event:
+        case DeadLetter():
+            return event.redrive_of, event.error
+        case DocumentReport():
+            about = event.document.coordinates
+            ended_badly = event.dead_lettered or event.missing
+            letter = places.get(about) if about else None
+            return letter, "IncompleteReport" if ended_badly else None
+        case Verdict():
+            told = record.redriven
+            faults = [reason for reason in event.reasons if reason in FAULT_REASONS]
+            return told.letter if told else None, faults[0] if faults else None
+        case _:
+            return None, None
+
 
 SEND_SECONDS = 60.0
 BATCH_SECONDS = 10
@@ -143,7 +196,7 @@ async def redrive(
                 tell(result)
 
         if canary:
-            start = await before(settings)
+            start = await ends(settings, OUTCOME_TOPICS)
             await send(canary, canary=True)
             try:
                 async with asyncio.timeout(request.watch_seconds):
@@ -168,7 +221,6 @@ async def _batch(
     *,
     canary: bool,
 ) -> None:
-    """Say that it begins, send it, and say what became of it."""
     batch = stable_id("redrive-batch", request.run, letters[0].id)
     begun = Redrive(
         id=stable_id("redrive", batch, "begun"),
@@ -201,8 +253,7 @@ async def _batch(
 async def _send(
     settings: Settings, producer: AIOKafkaProducer, letters: Sequence[Letter], rate: float
 ) -> dict[str, asyncio.Future[RecordMetadata]]:
-    """Send the records of ``letters`` at ``rate``; the acknowledgement of each, or its refusal, by
-    letter."""
+    """Send ``letters`` at ``rate``; the acknowledgement of each, or its refusal, by letter."""
     loop = asyncio.get_running_loop()
     start, sending = loop.time(), dict[str, asyncio.Future[RecordMetadata]]()
     async for letter, key, value in records_of(settings, letters):
@@ -218,15 +269,13 @@ async def _send(
 async def _put_back(
     producer: AIOKafkaProducer, letter: Letter, key: bytes | None, value: bytes
 ) -> asyncio.Future[RecordMetadata]:
-    """The very bytes, into the partition that they came from: an order by key stays one. What is
-    awaited of the result is the acknowledgement."""
+    """The very bytes, into the partition that they came from: an order by key stays one."""
     headers = [Redriven(letter.redriven + 1, letter.id).header()]
     if letter.traceparent:
         headers.append((TRACEPARENT, letter.traceparent.encode()))
-    source = letter.source
-    future: asyncio.Future[RecordMetadata] = await producer.send(
-        source.topic, value=value, key=key, partition=source.partition, headers=headers
-    )
+    topic, partition = letter.source.topic, letter.source.partition
+    sending = producer.send(topic, value=value, key=key, partition=partition, headers=headers)
+    future: asyncio.Future[RecordMetadata] = await sending
     return future
 
 

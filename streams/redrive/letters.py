@@ -6,18 +6,13 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 
 from safepassage.schemas import Coordinates, DeadLetter, Stage
-from safepassage.streams.delivery.dead_letter_event import contents
-from safepassage.streams.kafka.reading import offsets_since, read_at, read_topics
-from safepassage.streams.kafka.records import (
-    ErasedRecord,
-    Record,
-    UnreadableRecord,
-    decode,
-    event_of,
-)
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import DEAD_LETTERS
+
+from ..delivery.dead_letter_event import contents
+from ..kafka.reading import offsets_since, read_at, read_topics
+from ..kafka.records import ErasedRecord, Record, UnreadableRecord, decode, event_of
+from ..runtime.errors import OperatorError
+from ..settings import Settings
+from ..topics import DEAD_LETTERS
 
 MAX_SELECTED = 100_000
 
@@ -72,8 +67,7 @@ class Selection:
 
 @dataclass(slots=True)
 class Survey:
-    """The letters of a selection, each once, by id; ``unread`` counts records on the topic that
-    are no letters."""
+    """A selection's letters, each once, by id; ``unread`` counts records that are none."""
 
     letters: dict[str, Letter] = field(default_factory=dict)
     unread: int = 0
@@ -115,7 +109,6 @@ async def records_of(
 
 
 async def letter_by_id(settings: Settings, letter_id: str) -> DeadLetter | None:
-    """The whole letter, or None where nothing has this id."""
     records = read_topics(settings, [DEAD_LETTERS])
     async with contextlib.aclosing(records):
         async for record in records:

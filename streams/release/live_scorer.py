@@ -18,9 +18,9 @@ import structlog
 
 from safepassage.schemas import Assessment
 from safepassage.schemas.decision_rule import in_mode
-from safepassage.streams.runtime.threads import in_daemon_thread
-from safepassage.streams.settings import Settings
 
+from ..runtime.threads import in_daemon_thread
+from ..settings import Settings
 from .releases import InForce, ReleaseRefused, follow_releases
 from .shadow import ShadowScoring
 
@@ -92,7 +92,6 @@ class LiveScorer:
         return assessments
 
     def close(self) -> None:
-        """Release what the scorer holds; it is in force no longer."""
         scorer, self._scorer = self._scorer, None
         if scorer:
             scorer.close()
@@ -112,7 +111,6 @@ def load_released(load: Load, name: str, revision: str | None) -> Scorer:
 
 
 def load_candidate(load: Load, name: str) -> Scorer:
-    """The scorer ``name``, which was not released yet."""
     return _loaded(load, name, "candidate", "give the name or the folder of a scorer")
 
 

@@ -16,16 +16,11 @@ from safepassage.scoring_worker.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.evaluation.sources import Sources, read_documents
 from safepassage.scoring_worker.learnt_from import said_by
 from safepassage.scoring_worker.scorer_spec import ScorerSpec
-from safepassage.streams.labels.from_reviews import Label, labels, read_reviews, reviewed_cases
-from safepassage.streams.release.promotion_bounds import (
-    Bounds,
-    PromotionResult,
-    judge_candidate,
-    not_learnt,
-)
-from safepassage.streams.settings import Settings
 
+from ..labels.from_reviews import Label, labels, read_reviews, reviewed_cases
+from ..settings import Settings
 from .live_scorer import Load, load_candidate, load_released
+from .promotion_bounds import Bounds, PromotionResult, judge_candidate, not_learnt
 from .releases import ReleaseLost, ReleaseRefused, Slot, publish_release, releases_in_force
 
 
@@ -46,8 +41,7 @@ class Signature:
 
 
 def absolute(scorer: str) -> str:
-    """A folder's name as every worker would have to spell it, also that of a detector's weights;
-    other names as they are."""
+    """A folder's name as every worker has to spell it, also of weights; others as they are."""
     spec = ScorerSpec.parse(scorer)
     return str(replace(spec, values=_absolute(spec.values), weights=_absolute(spec.weights)))
 
@@ -58,7 +52,6 @@ def _absolute(name: str) -> str:
 
 
 async def incumbent(settings: Settings) -> Incumbent:
-    """The released live scorer, or the configured one where none was ever released."""
     held = (await releases_in_force(settings)).live
     if held and held.scorer:
         return Incumbent(held.scorer, held.revision)
@@ -95,18 +88,9 @@ def labelled_gold(
         aligner.close()
 
 
-async def hold_against(
-    settings: Settings, candidate: str, cases: Sequence[LabelledCase], bounds: Bounds, load: Load
-) -> tuple[Incumbent, PromotionResult]:
-    """Judge the candidate against the scorer that decides now."""
-    live = await incumbent(settings)
-    return live, await asyncio.to_thread(judged_against, live, candidate, cases, bounds, load)
-
-
 def judged_against(
     live: Incumbent, candidate: str, cases: Sequence[LabelledCase], bounds: Bounds, load: Load
 ) -> PromotionResult:
-    """Judge the candidate against ``live``."""
     with (
         closing(load_released(load, live.name, live.revision)) as old,
         closing(load_candidate(load, candidate)) as new,
@@ -117,7 +101,6 @@ def judged_against(
 async def promote(
     settings: Settings, live: Incumbent, result: PromotionResult, candidate: str, signed: Signature
 ) -> ScorerRelease:
-    """Put the candidate into force."""
     if not result.passed:
         raise ReleaseRefused("the candidate does not meet the bounds; nothing was changed")
     if await incumbent(settings) != live:
@@ -134,7 +117,6 @@ async def promote(
 
 
 async def rollback(settings: Settings, signed: Signature) -> ScorerRelease:
-    """Put the scorer before the last promotion into force again."""
     last = (await releases_in_force(settings)).live
     if last is None or last.previous is None:
         why = "nothing was promoted yet" if last is None else "the last release was a rollback"
@@ -163,7 +145,6 @@ async def reinstate(
 async def shadow(
     settings: Settings, candidate: str | None, load: Load, signed: Signature
 ) -> ScorerRelease:
-    """Let the candidate judge beside the live scorer; None ends that."""
     revision = await _revision_of(candidate, load) if candidate is not None else None
     return await release(settings, signed, slot="shadow", scorer=candidate, revision=revision)
 

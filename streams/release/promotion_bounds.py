@@ -7,7 +7,7 @@ paired; cases of one document err together, so documents are drawn for the inter
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from pydantic import Field
@@ -16,12 +16,7 @@ from safepassage.schemas.base import Contract, Probability
 from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.evaluation.cases import LabelledCase
 from safepassage.scoring_worker.evaluation.intervals import Weights, draws
-from safepassage.scoring_worker.evaluation.metrics import (
-    Mask,
-    f1_of,
-    macro_f1_of,
-    recall_of,
-)
+from safepassage.scoring_worker.evaluation.metrics import Mask, f1_of, macro_f1_of, recall_of
 from safepassage.scoring_worker.learnt_from import LearntFrom
 
 RESAMPLES = 2_000
@@ -80,7 +75,6 @@ class PromotionResult(Contract):
 
     @property
     def passed(self) -> bool:
-        """Whether every bound holds."""
         return all(bound.passed for bound in self.bounds)
 
 
@@ -96,13 +90,7 @@ def judge_candidate(
         unsupported=unsupported,
         incumbent=before.quality(truth),
         candidate=after.quality(truth),
-        bounds=(
-            _enough_labels(len(cases) - unsupported, unsupported, bounds),
-            _judges(after, len(cases), bounds),
-            _keeps_recall(truth, before, after, [case.group for case in cases], bounds),
-            _keeps_accepting(truth, before, after, bounds),
-            _gains_f1(truth, before, after, bounds),
-        ),
+        bounds=tuple(_bounds(truth, before, after, [case.group for case in cases], bounds)),
     )
 
 
@@ -154,65 +142,40 @@ def labels_wanted(supported: int, unsupported: int, each: int) -> str:
     return " and ".join(f"{each - n} more {name}" for name, n in counts if n < each)
 
 
-def _enough_labels(supported: int, unsupported: int, bounds: Bounds) -> Bound:
-    wanted = labels_wanted(supported, unsupported, bounds.min_labels)
-    more = f": {wanted} are wanted" if wanted else ""
-    return Bound(
-        name="labels",
-        passed=not wanted,
-        explanation=f"{supported} supported and {unsupported} unsupported cases, "
-        f"at least {bounds.min_labels} of each are needed{more}",
-    )
-
-
-def _judges(after: _Stops, cases: int, bounds: Bounds) -> Bound:
-    share = after.unjudged / cases if cases else 1.0
-    return Bound(
-        name="unjudged",
-        passed=share <= bounds.max_unjudged,
-        explanation=f"the candidate gives no score for {after.unjudged} of {cases} cases, "
-        f"at most {bounds.max_unjudged:.1%} may go without",
-    )
-
-
-def _keeps_recall(
+def _bounds(
     truth: Mask, before: _Stops, after: _Stops, groups: Sequence[str], bounds: Bounds
-) -> Bound:
+) -> Iterator[Bound]:
+    def bound(name: str, passed: bool, explanation: str) -> Bound:
+        return Bound(name=name, passed=passed, explanation=explanation)
+
+    unsupported, every = int(truth.sum()), len(truth)
+    wanted = labels_wanted(every - unsupported, unsupported, bounds.min_labels)
+    found = f"{every - unsupported} supported and {unsupported} unsupported cases, "
+    found += f"at least {bounds.min_labels} of each are needed"
+    yield bound("labels", not wanted, found + (f": {wanted} are wanted" if wanted else ""))
+
+    share = after.unjudged / every if every else 1.0
+    found = f"the candidate gives no score for {after.unjudged} of {every} cases, "
+    found += f"at most {bounds.max_unjudged:.1%} may go without"
+    yield bound("unjudged", share <= bounds.max_unjudged, found)
+
     def change(weights: Weights) -> float:
         return recall_of(truth, after.stopped, weights) - recall_of(truth, before.stopped, weights)
 
-    observed = change(np.ones(len(truth)))
+    weights = np.ones(every)
     drawn = draws(change, groups, resamples=RESAMPLES)
     lowest = float(np.quantile(drawn, 1 - bounds.confidence)) if drawn else float("-inf")
-    return Bound(
-        name="recall",
-        passed=lowest >= -bounds.max_recall_loss,
-        explanation=f"recall of unsupported changes by {observed:+.3f}, and by no less than "
-        f"{lowest:+.3f} at {bounds.confidence:.0%} confidence; "
-        f"at least {-bounds.max_recall_loss:+.3f} is asked",
-    )
+    found = f"recall of unsupported changes by {change(weights):+.3f}, and by no less than "
+    found += f"{lowest:+.3f} at {bounds.confidence:.0%} confidence; "
+    found += f"at least {-bounds.max_recall_loss:+.3f} is asked"
+    yield bound("recall", lowest >= -bounds.max_recall_loss, found)
 
+    # A scorer that stops everything finds all that is wrong, and is of no use.
+    old, new = (recall_of(~truth, ~side.stopped, weights) for side in (before, after))
+    least = old - bounds.max_accepted_loss
+    found = f"of the supported cases {new:.3f} are accepted, {old:.3f} before; "
+    yield bound("accepted", new >= least, f"{found}at least {least:.3f} are asked")
 
-def _keeps_accepting(truth: Mask, before: _Stops, after: _Stops, bounds: Bounds) -> Bound:
-    """A scorer that stops everything finds all that is wrong, and is of no use."""
-    weights = np.ones(len(truth))
-    old = recall_of(~truth, ~before.stopped, weights)
-    new = recall_of(~truth, ~after.stopped, weights)
-    return Bound(
-        name="accepted",
-        passed=new >= old - bounds.max_accepted_loss,
-        explanation=f"of the supported cases {new:.3f} are accepted, {old:.3f} before; "
-        f"at least {old - bounds.max_accepted_loss:.3f} are asked",
-    )
-
-
-def _gains_f1(truth: Mask, before: _Stops, after: _Stops, bounds: Bounds) -> Bound:
-    weights = np.ones(len(truth))
-    old = macro_f1_of(truth, before.stopped, weights) or 0.0
-    gain = (macro_f1_of(truth, after.stopped, weights) or 0.0) - old
-    return Bound(
-        name="macro F1",
-        passed=gain > bounds.min_f1_gain,
-        explanation=f"macro F1 changes by {gain:+.3f}; "
-        f"more than {bounds.min_f1_gain:+.3f} is asked",
-    )
+    old, new = (macro_f1_of(truth, side.stopped, weights) or 0.0 for side in (before, after))
+    found = f"macro F1 changes by {new - old:+.3f}; more than {bounds.min_f1_gain:+.3f} is asked"
+    yield bound("macro F1", new - old > bounds.min_f1_gain, found)

@@ -11,12 +11,13 @@ import structlog
 from aiokafka import TopicPartition
 
 from safepassage.schemas import ScorerRelease
-from safepassage.streams.kafka.publisher import open_publisher
-from safepassage.streams.kafka.reading import extent, follow_topics, read_topics
-from safepassage.streams.kafka.records import Outgoing, Record, UnreadableRecord, decode
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import SCORERS
+
+from ..kafka.publisher import open_publisher
+from ..kafka.reading import extent, follow_topics, read_topics
+from ..kafka.records import Outgoing, Record, UnreadableRecord, decode
+from ..runtime.errors import OperatorError
+from ..settings import Settings
+from ..topics import SCORERS
 
 log = structlog.get_logger(__name__)
 
@@ -53,7 +54,6 @@ class InForce:
 
     @property
     def live(self) -> ScorerRelease | None:
-        """The live release; None where there never was one."""
         release = self.releases.get("live")
         if release is None and self.lost:
             raise ReleaseLost(self.lost)
@@ -81,7 +81,6 @@ class InForce:
 
 
 async def releases_in_force(settings: Settings) -> InForce:
-    """What is in force now."""
     first, end = await extent(settings, SCORERS)
     held = InForce()
     count = 0
@@ -104,7 +103,6 @@ def _why_lost(first: int, end: int, records: int) -> str | None:
 
 
 async def follow_releases(settings: Settings, held: InForce) -> AsyncIterator[ScorerRelease]:
-    """Every release after ``held``, as they come, without end."""
     start = {TopicPartition(settings.topic(SCORERS.name), 0): held.next_offset}
     async for record in follow_topics(settings, [SCORERS], start=start):
         release = held.note(record)
@@ -113,7 +111,6 @@ async def follow_releases(settings: Settings, held: InForce) -> AsyncIterator[Sc
 
 
 async def publish_release(settings: Settings, release: ScorerRelease) -> None:
-    """Put ``release`` into force."""
     async with open_publisher(settings) as publisher:
         if await publisher.publish([Outgoing(SCORERS, release.slot, release)]):
             raise ReleaseRefused("the broker refuses the release")

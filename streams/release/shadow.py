@@ -17,14 +17,14 @@ import structlog
 
 from safepassage.schemas import AlignedExtraction, Verdict
 from safepassage.schemas.decision_rule import in_mode
-from safepassage.streams.kafka.publisher import Publisher
-from safepassage.streams.kafka.reading import read_topics, tails
-from safepassage.streams.kafka.records import Outgoing, event_of
-from safepassage.streams.runtime import metrics
-from safepassage.streams.runtime.threads import in_daemon_thread
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import SHADOW
 
+from ..kafka.publisher import Publisher
+from ..kafka.reading import read_topics, tails
+from ..kafka.records import Outgoing, event_of
+from ..runtime import metrics
+from ..runtime.threads import in_daemon_thread
+from ..settings import Settings
+from ..topics import SHADOW
 from .releases import ReleaseRefused, releases_in_force
 
 if TYPE_CHECKING:

@@ -4,25 +4,29 @@ Three passes over the topics, so that memory holds one small `SideOutcome` per e
 and whole verdicts only of the examples.
 """
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
-from safepassage.schemas import Decision, Verdict
+from safepassage.schemas import Decision, Reason, Verdict
 from safepassage.scoring_worker.evaluation.distributions import (
     histogram,
     ks_distance,
     population_stability,
 )
-from safepassage.scoring_worker.learnt_from import LearntFrom
-from safepassage.streams.kafka.records import Received
-from safepassage.streams.labels.from_reviews import labels, read_reviews, reviewed_cases
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import Topic
-from safepassage.streams.verdicts.deduplication import VERDICT_TOPICS, read_verdicts
-from safepassage.streams.verdicts.latest import LatestPerExtraction
+from safepassage.scoring_worker.learnt_from import DigestKeyMissing, LearntFrom
+from safepassage.scoring_worker.risk.accepted import ACCEPTED, STOPPED, AcceptedRisk
+from safepassage.scoring_worker.risk.strata import DrawnLabel
 
-from .certified_risks import certified_risks
+from ..kafka.records import Received
+from ..labels.from_reviews import Label, labels, read_reviews, reviewed_cases
+from ..settings import Settings
+from ..topics import Topic
+from ..verdicts.deduplication import VERDICT_TOPICS, read_verdicts
+from ..verdicts.latest import LatestPerExtraction
 from .report_schema import (
     Cost,
     Example,
@@ -33,7 +37,91 @@ from .report_schema import (
     ScoreChange,
     Side,
 )
-from .side_outcomes import OneSide, SideOutcome
+
+UNKNOWN_MODEL = "(not recorded)"
+
+
+@dataclass(frozen=True, slots=True)
+class SideOutcome:
+    """What one side said of an extraction."""
+
+    decision: Decision
+    reasons: tuple[Reason, ...]
+    score: float | None
+    entity_type: str
+    model: str
+    revision: str | None
+    usd: float | None
+    milliseconds: float | None
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> SideOutcome:
+        usages = [trail.usage for trail in verdict.scorers if trail.usage]
+        prices = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
+        return cls(
+            decision=verdict.decision,
+            reasons=verdict.reasons,
+            score=verdict.score,
+            entity_type=verdict.entity_type,
+            model=verdict.extractor.model if verdict.extractor else UNKNOWN_MODEL,
+            revision=verdict.scorer_revision,
+            usd=sum(prices) if prices else None,
+            milliseconds=sum(usage.milliseconds for usage in usages) if usages else None,
+        )
+
+
+OneSide = Mapping[str, SideOutcome]
+
+
+def certified_risks(
+    before: OneSide,
+    after: OneSide,
+    labels: Sequence[Label],
+    settings: Settings,
+    *,
+    learnt: LearntFrom | None,
+) -> tuple[AcceptedRisk, AcceptedRisk]:
+    """The risk of what ``before`` lets pass, and of what ``after`` does. Labels of documents that
+    the candidate ``learnt`` from say nothing of it."""
+    drawn = [
+        label
+        for label in labels
+        if label.kind == "spot_check" or (label.kind == "review" and label.draw is not None)
+    ]
+    both = before.keys() & after.keys()
+    newly = sum(before[i].decision != "accepted" == after[i].decision for i in both)
+    lacking = "the candidate does not say which documents it learnt from"
+    risk = None
+    if learnt is not None:
+        try:
+            fair = [label for label in drawn if not _knows(learnt, label)]
+            risk = _risk(after, fair, newly, settings)
+        except DigestKeyMissing as error:
+            lacking = str(error)
+    unknown = AcceptedRisk(
+        confidence=settings.risk_confidence, asked=settings.risk, lacking=lacking
+    )
+    return _risk(before, drawn, 0, settings), risk or unknown
+
+
+def _knows(learnt: LearntFrom, label: Label) -> bool:
+    passages = [label.verdict.passage] if label.verdict.passage else []
+    return learnt.knows(label.verdict.doc_id, passages)
+
+
+def _risk(side: OneSide, labels: Sequence[Label], newly: int, settings: Settings) -> AcceptedRisk:
+    drawn = [
+        DrawnLabel(
+            ACCEPTED if opinion.decision == "accepted" else STOPPED,
+            wrong=not label.label,
+            accepted=label.kind == "spot_check",
+            draw=label.draw,
+        )
+        for label in labels
+        if (opinion := side.get(label.verdict.extraction_id)) is not None
+    ]
+    return AcceptedRisk.of(drawn, newly, confidence=settings.risk_confidence, asked=settings.risk)
+
 
 EXAMPLES_PER_FLIP = 3
 
@@ -66,6 +154,17 @@ async def compare(
     return report.model_copy(update=dict(zip(("risk_before", "risk_after"), risks, strict=True)))
 
 
+async def _judged(
+    settings: Settings, topics: Sequence[Topic], revision: str | None
+) -> AsyncIterator[Received[Verdict]]:
+    """What scorers said, or the one of ``revision``: a person's decision is no side."""
+    async for result in read_verdicts(settings, topics):
+        if not isinstance(result, Received) or result.event.review:
+            continue
+        if revision in (None, result.event.scorer_revision):
+            yield result
+
+
 async def _outcomes(
     settings: Settings,
     topics: Sequence[Topic],
@@ -73,14 +172,9 @@ async def _outcomes(
     *,
     revision: str | None = None,
 ) -> dict[str, SideOutcome]:
-    """The last verdict of a scorer, or of that ``revision``, on each extraction."""
     latest = LatestPerExtraction()
     outcomes: dict[str, SideOutcome] = {}
-    async for result in read_verdicts(settings, topics):
-        if not isinstance(result, Received) or result.event.review:
-            continue
-        if revision is not None and result.event.scorer_revision != revision:
-            continue
+    async for result in _judged(settings, topics, revision):
         if only is None or result.event.extraction_id in only:
             latest.note(result)
             if latest.holds(result):
@@ -89,7 +183,6 @@ async def _outcomes(
 
 
 def flips(before: OneSide, after: OneSide) -> Iterator[tuple[str, SideOutcome, SideOutcome]]:
-    """The extractions whose decision differs, with both outcomes."""
     for extraction_id, candidate in after.items():
         incumbent = before.get(extraction_id)
         if incumbent and incumbent.decision != candidate.decision:
@@ -117,11 +210,8 @@ async def _examples(
 ) -> tuple[Example, ...]:
     found: dict[str, Example] = {}
     if chosen:
-        async for result in read_verdicts(settings, [topic]):
-            if isinstance(result, Received) and result.event.extraction_id in chosen:
-                if revision is not None and result.event.scorer_revision != revision:
-                    continue
-                identity = result.event.extraction_id
+        async for result in _judged(settings, [topic], revision):
+            if (identity := result.event.extraction_id) in chosen:
                 found[identity] = _example(result.event, before[identity], gold.get(identity))
     return tuple(found[identity] for identity in chosen if identity in found)
 
@@ -153,39 +243,44 @@ def _report(
     run: Measured | None,
 ) -> ReplayReport:
     both = before.keys() & after.keys()
+    old, new = {i: before[i] for i in both}, {i: after[i] for i in both}
     flipped = list(flips(before, after))
+    scores = [
+        histogram(o.score for o in side.values() if o.score is not None) for side in (old, new)
+    ]
     return ReplayReport(
         subject=subject,
         compared=len(both),
         unmatched=len(after) - len(both),
-        before=_side([before[i] for i in both]),
-        after=_side([after[i] for i in both]),
+        before=_side(old.values()),
+        after=_side(new.values()),
         flips=_count_flips(flipped, lambda _old, _new: ""),
         flips_by_type=_count_flips(flipped, lambda _old, new: new.entity_type),
         flips_by_model=_count_flips(flipped, lambda _old, new: new.model),
         flips_by_reason=_count_flips(flipped, _why),
         examples=examples,
-        scores=_score_change([before[i] for i in both], [after[i] for i in both]),
-        agreement_before=_agreement({i: before[i] for i in both}, gold),
-        agreement_after=_agreement({i: after[i] for i in both}, gold),
+        scores=ScoreChange(
+            before=tuple(scores[0]),
+            after=tuple(scores[1]),
+            population_stability=population_stability(*scores),
+            ks_distance=ks_distance(*scores),
+        ),
+        agreement_before=_agreement(old, gold),
+        agreement_after=_agreement(new, gold),
         run=run,
     )
 
 
-def _side(outcomes: Sequence[SideOutcome]) -> Side:
+def _side(outcomes: Collection[SideOutcome]) -> Side:
+    prices = [o.usd for o in outcomes if o.usd is not None]
+    times = [o.milliseconds for o in outcomes if o.milliseconds is not None]
     return Side(
         revisions=dict(Counter(o.revision or "unscored" for o in outcomes)),
         decisions=dict(Counter(o.decision for o in outcomes)),
         reasons=dict(Counter(reason for o in outcomes for reason in o.reasons)),
-        cost=_cost(outcomes),
-    )
-
-
-def _cost(outcomes: Sequence[SideOutcome]) -> Cost:
-    prices = [o.usd for o in outcomes if o.usd is not None]
-    times = [o.milliseconds for o in outcomes if o.milliseconds is not None]
-    return Cost(
-        usd=sum(prices) if prices else None, mean_milliseconds=fmean(times) if times else None
+        cost=Cost(
+            usd=sum(prices) if prices else None, mean_milliseconds=fmean(times) if times else None
+        ),
     )
 
 
@@ -204,17 +299,6 @@ def _count_flips(
     return tuple(
         Flip(group=name, before=old, after=new, count=count)
         for (name, old, new), count in sorted(counts.items(), key=lambda c: (-c[1], c[0]))
-    )
-
-
-def _score_change(before: Sequence[SideOutcome], after: Sequence[SideOutcome]) -> ScoreChange:
-    old = histogram(o.score for o in before if o.score is not None)
-    new = histogram(o.score for o in after if o.score is not None)
-    return ScoreChange(
-        before=tuple(old),
-        after=tuple(new),
-        population_stability=population_stability(old, new),
-        ks_distance=ks_distance(old, new),
     )
 
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 from aiokafka.errors import KafkaError
@@ -13,30 +13,29 @@ from safepassage.pipeline import new_aligner
 from safepassage.schemas import Event, Verdict
 from safepassage.scoring_worker import Scorer
 from safepassage.scoring_worker.memory.learning import memory_revision, remembering
-from safepassage.streams.agent_factory import document_store
-from safepassage.streams.delivery.record_outcomes import Failed, Outcome, Step
-from safepassage.streams.kafka.admin import create_topics
-from safepassage.streams.kafka.publisher import Publisher, PublishFailed, open_publisher
-from safepassage.streams.kafka.reading import read_between
-from safepassage.streams.kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
-from safepassage.streams.memory.live import memory_as_it_stands
-from safepassage.streams.memory.snapshots import Snapshots
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import Settings
-from safepassage.streams.topology import align_role, score_role
-from safepassage.streams.wiring import assess_off_the_loop
 
+from ..agent_factory import document_store
+from ..delivery.record_outcomes import Failed, Step
+from ..kafka.admin import create_topics
+from ..kafka.publisher import Publisher, PublishFailed, open_publisher
+from ..kafka.reading import read_between
+from ..kafka.records import Outgoing, Received, Record, UnreadableRecord, decode
+from ..memory.live import Snapshots, memory_as_it_stands
+from ..runtime.errors import OperatorError
+from ..settings import Settings
+from ..topology import align_role, score_role
+from ..wiring import assess_off_the_loop
 from .plan import (
     ORIGIN_TOPICS,
     Origin,
     ReplayPlan,
     ReplayState,
-    SourceRange,
     last_state,
     progress_topic,
     resolve_ranges,
     verdicts_topic,
 )
+from .throttle import LiveGuard
 
 log = structlog.get_logger(__name__)
 
@@ -45,12 +44,6 @@ REMEMBERED_BATCHES = 200
 BATCH_RECORDS = 64
 MEMORY_NOW = "now"
 MEMORY_NONE = "none"
-
-
-class Pace(Protocol):
-    """Makes a replay rest between batches."""
-
-    async def rest(self, records: int, seconds: float) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +63,7 @@ async def run_replay(
     request: ReplayRequest,
     scorer: Scorer,
     settings: Settings,
-    pace: Pace,
+    pace: LiveGuard,
     on_progress: Callable[[ReplayState], None] = lambda _: None,
 ) -> ReplayState:
     """Replay to the end, going on where an earlier run of the same id stopped.
@@ -107,40 +100,15 @@ async def _remember(wanted: str, scorer: Scorer, settings: Settings) -> str | No
 async def _begin(
     request: ReplayRequest, scorer: Scorer, memory: str | None, settings: Settings
 ) -> ReplayState:
-    """The state to go on from; a new one where it is missing."""
     known = await last_state(settings, request.id)
-    if known is None:
+    if known:
+        ranges = known.plan.ranges
+    else:
         ranges = await resolve_ranges(settings, request.origin, request.offsets, request.since)
-        plan = _plan(request, scorer, memory, ranges, settings)
-        return ReplayState(plan=plan, positions=ranges)
-    wanted = _plan(request, scorer, memory, known.plan.ranges, settings)
-    for name in _FIXED:
-        before, now = getattr(known.plan, name), getattr(wanted, name)
-        if before != now:
-            raise OperatorError(
-                f"replay {request.id} was begun with {name} {before}, not {now}; "
-                "give another --id for another replay"
-            )
-    return known
-
-
-_FIXED = (
-    *("origin", "since", "until", "offsets", "scorer", "revision", "memory"),
-    "alignment_threshold",
-)
-
-
-def _plan(
-    request: ReplayRequest,
-    scorer: Scorer,
-    memory: str | None,
-    ranges: tuple[SourceRange, ...],
-    settings: Settings,
-) -> ReplayPlan:
     tau = request.alignment_threshold
     if request.origin == "extractions" and tau is None:
         tau = settings.alignment_threshold  # fixed now: the setting may be another when it goes on
-    return ReplayPlan(
+    plan = ReplayPlan(
         id=request.id,
         origin=request.origin,
         ranges=ranges,
@@ -152,6 +120,16 @@ def _plan(
         memory=memory,
         alignment_threshold=tau,
     )
+    if known is None:
+        return ReplayState(plan=plan, positions=ranges)
+    for name in ReplayPlan.model_fields:
+        before, now = getattr(known.plan, name), getattr(plan, name)
+        if before != now:
+            raise OperatorError(
+                f"replay {request.id} was begun with {name} {before}, not {now}; "
+                "give another --id for another replay"
+            )
+    return known
 
 
 async def _steps(
@@ -180,7 +158,7 @@ class _Replay:
             settings.topic(topic.name): topic.model for topic in ORIGIN_TOPICS[state.plan.origin]
         }
 
-    async def run(self, pace: Pace, on_progress: Callable[[ReplayState], None]) -> None:
+    async def run(self, pace: LiveGuard, on_progress: Callable[[ReplayState], None]) -> None:
         started = time.perf_counter()
         async for batch in self._batches():
             batch_started = time.perf_counter()
@@ -231,21 +209,13 @@ class _Replay:
     async def _note(self, batch: Sequence[Record], taken: float, passed: float) -> None:
         reached = {(r.topic, r.partition): r.offset + 1 for r in batch}
         positions = tuple(
-            position.model_copy(
-                update={"start": reached.get((position.topic, position.partition), position.start)}
-            )
-            for position in self.state.positions
+            at.model_copy(update={"start": reached.get((at.topic, at.partition), at.start)})
+            for at in self.state.positions
         )
-        latencies = (*self.state.batch_milliseconds, round(taken * 1000, 1))
-        await self._save(
-            self.state.model_copy(
-                update={
-                    "positions": positions,
-                    "seconds": self.state.seconds + passed,
-                    "batch_milliseconds": latencies[-REMEMBERED_BATCHES:],
-                }
-            )
-        )
+        latencies = (*self.state.batch_milliseconds, round(taken * 1000, 1))[-REMEMBERED_BATCHES:]
+        changes: dict[str, object] = {"positions": positions, "batch_milliseconds": latencies}
+        changes["seconds"] = self.state.seconds + passed
+        await self._save(self.state.model_copy(update=changes))
 
     async def _save(self, state: ReplayState) -> None:
         topic = progress_topic(state.plan.id)
@@ -285,18 +255,13 @@ async def _through(steps: Sequence[Step], events: list[Received[Event]]) -> list
         outcomes = await step(list(waiting.values())) if waiting else []
         following: dict[int, Received[Event]] = {}
         for (position, received), outcome in zip(waiting.items(), outcomes, strict=True):
-            made = _single(outcome, received.record)
-            if isinstance(made, Verdict):
-                verdicts[position] = made
+            if isinstance(outcome, Failed):
+                where = received.record.coordinates
+                raise OperatorError(f"cannot judge {where}: {outcome.error} {outcome.detail}")
+            (made,) = outcome
+            if isinstance(made.event, Verdict):
+                verdicts[position] = made.event
             else:
-                following[position] = replace(received, event=made)
+                following[position] = replace(received, event=made.event)
         waiting = following
     return [verdicts[position] for position in sorted(verdicts)]
-
-
-def _single(outcome: Outcome, record: Record) -> Event:
-    """The one event that a record led to."""
-    if isinstance(outcome, Failed):
-        raise OperatorError(f"cannot judge {record.coordinates}: {outcome.error} {outcome.detail}")
-    (made,) = outcome
-    return made.event

@@ -9,11 +9,12 @@ from pydantic import Field
 
 from safepassage.schemas import Event, Verdict
 from safepassage.schemas.base import Contract, Probability
-from safepassage.streams.kafka.reading import ends, offsets_since, read_topics, tails
-from safepassage.streams.kafka.records import UnreadableRecord, decode
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ALIGNMENTS, CLAIMS, EXTRACTIONS, FOR_EVER, QUARTER, Topic
+
+from ..kafka.reading import ends, offsets_since, read_topics, tails
+from ..kafka.records import UnreadableRecord, decode
+from ..runtime.errors import OperatorError
+from ..settings import Settings
+from ..topics import ALIGNMENTS, CLAIMS, EXTRACTIONS, FOR_EVER, QUARTER, Topic
 
 Origin = Literal["alignments", "extractions"]
 ORIGIN_TOPICS: dict[Origin, tuple[Topic, ...]] = {
@@ -64,8 +65,7 @@ class ReplayPlan(Contract):
 
 
 class ReplayState(Event):
-    """Topic ``replay-<id>-progress``: how far a replay is; ``batch_milliseconds`` are of the last
-    batches."""
+    """Topic ``replay-<id>-progress``; ``batch_milliseconds`` are of the last batches."""
 
     plan: ReplayPlan
     positions: tuple[SourceRange, ...]
@@ -77,7 +77,6 @@ class ReplayState(Event):
 
     @property
     def remaining(self) -> dict[TopicPartition, tuple[int, int]]:
-        """What is still to read."""
         return {
             TopicPartition(r.topic, r.partition): (r.start, r.end)
             for r in self.positions
@@ -86,7 +85,6 @@ class ReplayState(Event):
 
 
 def verdicts_topic(replay_id: str) -> Topic:
-    """Where a replay's verdicts go."""
     return Topic(f"replay-{replay_id}-verdicts", Verdict, QUARTER)
 
 

@@ -63,8 +63,7 @@ class Rate(Contract):
 
 
 class LabelAgreement(Contract):
-    """Decisions against what people said: ``recall`` of the unsupported, ``precision`` of the
-    stopped."""
+    """Decisions against people's: ``recall`` of the unsupported, ``precision`` of stops."""
 
     accepted_supported: int
     accepted_unsupported: int
@@ -178,5 +177,4 @@ class ReplayReport(Contract):
 
     @property
     def flipped(self) -> int:
-        """How many decisions changed."""
         return sum(flip.count for flip in self.flips)

@@ -1,7 +1,9 @@
 """The report of a replay for a terminal."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -52,8 +54,10 @@ def _sides(report: ReplayReport) -> Table:
         table.add_row("wrong of what passes", str(report.risk_before), str(report.risk_after))
     scores = report.scores
     table.add_row("score shift", "", f"PSI {scores.population_stability:.3f}")
-    table.add_row("revision", _names(before.revisions), _names(after.revisions))
-    table.add_row("cost", _usd(before.cost.usd), _usd(after.cost.usd))
+    revisions = (Text(", ".join(sorted(side.revisions))) for side in (before, after))
+    table.add_row("revision", *revisions)
+    costs = ("–" if c is None else f"${c:.4f}" for c in (before.cost.usd, after.cost.usd))
+    table.add_row("cost", *costs)
     if report.run:
         table.add_row("verdicts a second", "", f"{report.run.records_per_second or 0:.0f}")
         table.add_row("batch p50 / p99", "", _latency(report))
@@ -70,7 +74,8 @@ def _flips(title: str, flips: Iterable[Flip]) -> Table:
 def _example(example: Example) -> Text:
     passage = " ".join(example.passage.split())[:MAX_PASSAGE_CHARACTERS]
     line = Text(f"{example.before} → {example.after}  ", style="bold")
-    line.append(f"{_score(example.score_before)} → {_score(example.score_after)}  ", style="dim")
+    scores = ["–" if s is None else f"{s:.2f}" for s in (example.score_before, example.score_after)]
+    line.append(f"{' → '.join(scores)}  ", style="dim")
     line.append(f"{example.hypothesis[:MAX_PASSAGE_CHARACTERS]}\n", style="")
     line.append(f"    {passage or '(not found)'}\n", style="dim")
     if example.reviewed:
@@ -78,20 +83,26 @@ def _example(example: Example) -> Text:
     return line
 
 
-def _score(score: float | None) -> str:
-    return "–" if score is None else f"{score:.2f}"
-
-
-def _names(revisions: dict[str, int]) -> Text:
-    return Text(", ".join(sorted(revisions)))
-
-
-def _usd(cost: float | None) -> str:
-    return "–" if cost is None else f"${cost:.4f}"
-
-
 def _latency(report: ReplayReport) -> str:
     run = report.run
     if run is None or run.batch_milliseconds_p50 is None:
         return "–"
     return f"{run.batch_milliseconds_p50:.0f} / {run.batch_milliseconds_p99:.0f} ms"
+
+
+def render(report: ReplayReport) -> str:
+    """The page. Everything that came from a document is escaped."""
+    environment = Environment(
+        loader=PackageLoader("safepassage.streams.replay"),
+        autoescape=True,
+        undefined=StrictUndefined,
+    )
+    return environment.get_template("report.html").render(report=report)
+
+
+def write_report(report: ReplayReport, folder: Path) -> tuple[Path, Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    page, json_file = folder / "report.html", folder / "report.json"
+    page.write_text(render(report), encoding="utf-8")
+    json_file.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    return page, json_file

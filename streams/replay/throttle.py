@@ -16,10 +16,11 @@ import structlog
 from aiokafka.errors import KafkaError
 
 from safepassage.schemas import AlignedExtraction, Verdict
-from safepassage.streams.kafka.reading import ends, follow_topics
-from safepassage.streams.kafka.records import Record, event_of
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE
+
+from ..kafka.reading import ends, follow_topics
+from ..kafka.records import Record, event_of
+from ..settings import Settings
+from ..topics import ACCEPTED, ALIGNMENTS, QUARANTINE
 
 log = structlog.get_logger(__name__)
 
@@ -34,8 +35,7 @@ AWAITING = 20_000
 
 
 class Throttle:
-    """How long to rest after a batch; ``rate`` in records a second up to ``ceiling``, None without
-    limit."""
+    """How long to rest after a batch; ``rate`` a second up to ``ceiling``, None for no limit."""
 
     FIRST_RATE = 100.0
     SLOWEST_RATE = 10.0
@@ -80,7 +80,6 @@ class LatencyWindow:
             self._aligned_at.popitem(last=False)
 
     def judged(self, extraction_id: str, timestamp: int) -> None:
-        """Its verdict was written at ``timestamp``."""
         aligned_at = self._aligned_at.pop(extraction_id, None)
         if aligned_at is not None:
             self._latencies.append((self._clock(), max(0, timestamp - aligned_at) / 1000))
@@ -122,7 +121,6 @@ class LiveGuard:
             await asyncio.gather(self._watching, return_exceptions=True)
 
     async def rest(self, records: int, seconds: float) -> None:
-        """Rest after a batch of ``records`` that took ``seconds``."""
         if not await self._watched():
             self._throttle.crawl()
             await asyncio.sleep(self._throttle.rest(records, seconds))

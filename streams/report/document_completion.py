@@ -134,7 +134,6 @@ class DocumentCompletion:
 
     @property
     def full(self) -> bool:
-        """Whether no more manifests should be read until verdicts came."""
         return 2 * self._count >= self._limit
 
     def already_reported(self, *records: Coordinates) -> None:
@@ -148,8 +147,7 @@ class DocumentCompletion:
         self._count = 0
 
     def add(self, source: Coordinates, event: Event) -> list[Closed]:
-        """Count ``event``, whose record is at ``source``; returns the documents that it
-        closes, and what nobody waits for."""
+        """Count ``event`` at ``source``; returns what it closes, and what nobody waits for."""
         key = _key(event)
         if key is None or self._is_repetition(event):
             return [Closed(None, [place(source)])]
@@ -237,7 +235,6 @@ def _together(known: ExtractionManifest | None, said: ExtractionManifest) -> Ext
 
 
 def place(coordinates: Coordinates) -> Place:
-    """Coordinates as a small key."""
     return coordinates.topic, coordinates.partition, coordinates.offset
 
 
@@ -278,6 +275,8 @@ def _report(pending: _Pending, manifest: ExtractionManifest) -> DocumentReport:
     judged = [end for end in ended if end is not None]
     decisions = Counter(verdict.decision for verdict in judged)
     reasons = Counter(reason for verdict in judged for reason in verdict.reasons)
+    last = manifest.document.coordinates
+    earlier = [part for _, part in sorted(pending.parts.items()) if part != last]
     return DocumentReport(
         document=manifest.document,
         extractions=len(manifest.extraction_ids),
@@ -289,16 +288,9 @@ def _report(pending: _Pending, manifest: ExtractionManifest) -> DocumentReport:
         unfilled=manifest.unfilled,
         reasons=dict(sorted(reasons.items())),
         verdict_ids=tuple(verdict.verdict_id for verdict in judged),
-        earlier_parts=_earlier_parts(pending, manifest),
+        earlier_parts=tuple(earlier) if manifest.document.in_parts else (),
         from_cache=manifest.from_cache,
         realigned=dict(Counter(v.outcome for v in judged if v.outcome))
         if manifest.realigned
         else None,
     )
-
-
-def _earlier_parts(pending: _Pending, manifest: ExtractionManifest) -> tuple[Coordinates, ...]:
-    if not manifest.document.in_parts:
-        return ()
-    last = manifest.document.coordinates
-    return tuple([part for _, part in sorted(pending.parts.items()) if part != last])

@@ -13,31 +13,19 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.errors import IllegalStateError
 
 from safepassage.schemas import Coordinates, DocumentReport, Event
-from safepassage.streams.delivery.assignment_work import (
-    POLL_MILLISECONDS,
-    Fetched,
-    polling_meanwhile,
-)
-from safepassage.streams.delivery.batch_source import commit
-from safepassage.streams.delivery.lag import LagMeter
-from safepassage.streams.delivery.ledger import OffsetLedger
-from safepassage.streams.kafka.erasures_and_seals import protection
-from safepassage.streams.kafka.membership import group_member
-from safepassage.streams.kafka.publisher import Publisher, PublishFailed
-from safepassage.streams.kafka.reading import read_topics, readable_end, tails, to_record
-from safepassage.streams.kafka.records import (
-    Outgoing,
-    Record,
-    UnreadableRecord,
-    decode,
-    event_of,
-    outcome_of,
-)
-from safepassage.streams.runtime import metrics
-from safepassage.streams.runtime.progress import Progress
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import MANIFESTS, READ_BY, REPORTS, RoleName
 
+from ..delivery.batch_source import POLL_MILLISECONDS, Fetched, commit, polling_meanwhile
+from ..delivery.lag import LagMeter
+from ..delivery.ledger import OffsetLedger
+from ..kafka.clients import group_member
+from ..kafka.erasures_and_seals import protection
+from ..kafka.publisher import Publisher, PublishFailed
+from ..kafka.reading import read_topics, readable_end, tails, to_record
+from ..kafka.records import Outgoing, Record, UnreadableRecord, decode, event_of, outcome_of
+from ..runtime import metrics
+from ..runtime.progress import Progress
+from ..settings import Settings
+from ..topics import MANIFESTS, READ_BY, REPORTS, RoleName
 from .document_completion import GIVE_UP_DOCUMENTS, Closed, DocumentCompletion, place
 
 log = structlog.get_logger(__name__)
@@ -70,7 +58,6 @@ class ReportSource(ConsumerRebalanceListener):  # type: ignore[misc]
         self._erased: list[str] = []
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Report until ``stop`` is set."""
         unlisten = protection(self._settings).listen(self._erased.append)
         names = list(self._models)
         async with group_member(self._settings, ROLE, names, self, stop) as consumer:
@@ -155,7 +142,6 @@ class ReportSource(ConsumerRebalanceListener):  # type: ignore[misc]
             (consumer.pause if self._holding else consumer.resume)(*manifests)
 
     async def _at_ends(self, consumer: AIOKafkaConsumer) -> list[tuple[str, int]]:
-        """The partitions of which nothing more is there to read."""
         ended = []
         for tp in self._partitions:
             high = readable_end(consumer, tp)
@@ -174,7 +160,10 @@ class ReportSource(ConsumerRebalanceListener):  # type: ignore[misc]
         return self._tally.add(record.coordinates, event)
 
     async def _publish(self, closed: Sequence[Closed]) -> None:
-        _tell_given_up([c for c in closed if c.given_up])
+        for gone in [c for c in closed if c.given_up]:
+            document = gone.report.document.id if gone.report else None
+            metrics.GIVEN_UP.labels("reported" if gone.report else "without_manifest").inc()
+            log.warning("document_given_up", doc_id=document, records=len(gone.held))
         reports = [c.report for c in closed if c.report]
         for report in reports:
             log.info(
@@ -198,10 +187,3 @@ class ReportSource(ConsumerRebalanceListener):  # type: ignore[misc]
         if offsets and await commit(consumer, offsets):
             for tp, offset in offsets.items():
                 self._ledger.committed(tp, offset)
-
-
-def _tell_given_up(closed: Sequence[Closed]) -> None:
-    for given_up in closed:
-        document = given_up.report.document.id if given_up.report else None
-        metrics.GIVEN_UP.labels("reported" if given_up.report else "without_manifest").inc()
-        log.warning("document_given_up", doc_id=document, records=len(given_up.held))

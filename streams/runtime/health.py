@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import os
+import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Literal
 
@@ -12,10 +14,22 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from safepassage.service.quiet_server import quiet_server
-from safepassage.streams.settings import Settings
+from safepassage.service.serving import listen
 
-from .listening import open_listener
+from ..settings import Settings
+from .errors import OperatorError
 from .progress import Progress
+
+
+def open_listener(what: str, host: str, port: int, prefix: str) -> socket.socket:
+    try:
+        return listen(host, port)
+    except OSError as error:
+        raise OperatorError(
+            f"{what} cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}; "
+            f"set {prefix}_HOST or {prefix}_PORT"
+        ) from error
+
 
 Stage = Literal["starting", "running", "draining"]
 

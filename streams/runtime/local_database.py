@@ -45,12 +45,10 @@ class Database:
     connection: sqlite3.Connection
 
     def one(self, query: str, *values: object) -> tuple[Any, ...] | None:
-        """The first row."""
         row: tuple[Any, ...] | None = self.connection.execute(query, values).fetchone()
         return row
 
     def close(self) -> None:
-        """Give the file back."""
         self.connection.close()
 
 
@@ -63,6 +61,5 @@ class TemporaryDatabase(Database):
 
 
 def delete_database(file: Path) -> None:
-    """Delete a kept database with its neighbours."""
     for suffix in _SUFFIXES:
         file.with_name(file.name + suffix).unlink(missing_ok=True)

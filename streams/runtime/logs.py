@@ -10,7 +10,7 @@ import time
 
 import structlog
 
-from safepassage.streams.settings import Settings
+from ..settings import Settings
 
 # These log whole records, requests or configurations at the levels below.
 _TALKATIVE = {

@@ -97,7 +97,6 @@ GIVEN_UP = Counter(
 
 
 def set_estimate(gauge: Gauge, observed: float, interval: tuple[float, float]) -> None:
-    """What was observed, and the bounds that it has."""
     low, high = interval
     for bound, value in (("low", low), ("observed", observed), ("high", high)):
         gauge.labels(bound).set(value)

@@ -31,7 +31,6 @@ class Leave:
     hopeless: Callable[[], bool]
 
     def start(self) -> None:
-        """From now on."""
         for seconds, end in ((self.within, _end), (self.sooner, self._end_if_hopeless)):
             leaving = threading.Timer(seconds, end)
             leaving.daemon = True
@@ -59,8 +58,7 @@ def die_with_parent() -> None:
 
 
 def stop_event(leave: Leave | None = None) -> asyncio.Event:
-    """An event that the first SIGTERM or SIGINT sets; a second one ends the process at once, and
-    so does the time of ``leave``."""
+    """Set by the first SIGTERM or SIGINT; a second, or ``leave``'s time, ends the process."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -79,7 +77,6 @@ def stop_event(leave: Leave | None = None) -> asyncio.Event:
 
 
 async def pause(stop: asyncio.Event, seconds: float) -> None:
-    """Rest for ``seconds``, or until ``stop`` is set."""
     with suppress(TimeoutError):
         await asyncio.wait_for(stop.wait(), seconds)
 

@@ -7,33 +7,21 @@ what it leads to. `safepassage.streams.runtime.otel` traces, where SAFEPASSAGE_T
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any
 
 from safepassage.schemas import Verdict
 
 TRACEPARENT = "traceparent"
+Consumed = Any  # A `safepassage.streams.kafka.records.Record`, which this floor does not know
 _FORM = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
-
-
-class Consumed(Protocol):
-    """A record as far as traces name it."""
-
-    @property
-    def topic(self) -> str: ...
-    @property
-    def partition(self) -> int: ...
-    @property
-    def offset(self) -> int: ...
-    @property
-    def traceparent(self) -> str | None: ...
 
 
 class BatchTrace:
     """A batch of records while it is handled; this one traces nothing."""
 
     def traceparent(self, record: Consumed) -> str | None:
-        """The trace context of what ``record`` leads to."""
-        return record.traceparent
+        carried: str | None = record.traceparent
+        return carried
 
     def failed(self, record: Consumed, error: str) -> None:
         """Note that ``record`` became a dead letter; ``error`` is its name."""
@@ -63,7 +51,6 @@ _active: list[Tracing] = [Tracing()]
 
 
 def tracing() -> Tracing:
-    """What traces in this process."""
     return _active[-1]
 
 

@@ -17,7 +17,6 @@ from .frame import LENGTH_BYTES, MAGIC, NONCE_BYTES, SealBroken, subject_of
 
 
 def seal(value: bytes, key: bytes, subject: str, topic: str, record_key: bytes | None) -> bytes:
-    """``value`` sealed under ``key``, bound to its place."""
     name, nonce = subject.encode(), os.urandom(NONCE_BYTES)
     sealed = AESGCM(key).encrypt(nonce, value, _bound(name, topic, record_key))
     return MAGIC + len(name).to_bytes(LENGTH_BYTES, "big") + name + nonce + sealed

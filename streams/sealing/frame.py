@@ -1,9 +1,8 @@
 """What a sealed value looks like from outside; without cryptography, for processes without keys."""
 
-from safepassage.streams.runtime.errors import OperatorError
+from ..runtime.errors import OperatorError
 
-MAGIC = b"\0SPS1"
-"""JSON never begins so."""
+MAGIC = b"\0SPS1"  # JSON never begins so
 LENGTH_BYTES = 2
 NONCE_BYTES = 12
 
@@ -17,7 +16,6 @@ class SealBroken(ValueError):
 
 
 def is_sealed(value: bytes | None) -> bool:
-    """Whether a record's value is sealed."""
     return value is not None and value.startswith(MAGIC)
 
 

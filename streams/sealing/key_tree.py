@@ -49,7 +49,6 @@ class KeyTree:
         return hmac.digest(node, _RECORDS, hashlib.sha256)
 
     def has(self, name: str) -> bool:
-        """Whether there is a key for the document of that name."""
         return ROOT in self.nodes or bool(self._covering(_leaf(name)))
 
     def without(self, names: Iterable[str]) -> KeyTree:

@@ -1,16 +1,63 @@
 """Seals and opens records with the keys on the topic ``keys``, as far as they were read."""
 
+from __future__ import annotations
+
+import base64
+import os
 from collections import OrderedDict
 from pathlib import Path
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from pydantic import ValidationError
 
 from safepassage.schemas import KeyNode
+from safepassage.schemas.keys_file import KeysFileError, decoded, key_name, read_keys
 
 from .envelope import opened, seal
-from .frame import KeysUnusable, subject_of
+from .frame import NONCE_BYTES, KeysUnusable, subject_of
 from .key_tree import KeyTree
-from .master_keys import MasterKeys
+
+
+class MasterKeys:
+    """The keys of a file, the wrapping one first."""
+
+    def __init__(self, keys: list[bytes]) -> None:
+        self._keys = {key_name(key): AESGCM(key) for key in keys}
+        self.first = key_name(keys[0])
+
+    @classmethod
+    def read(cls, path: Path) -> MasterKeys:
+        try:
+            return cls(read_keys(path))
+        except KeysFileError as error:
+            raise KeysUnusable(str(error)) from None
+
+    def wrap(self, path: str, node: bytes) -> KeyNode:
+        """The node at ``path`` of the tree as the topic ``keys`` carries it."""
+        nonce = os.urandom(NONCE_BYTES)
+        wrapped = nonce + self._keys[self.first].encrypt(nonce, node, _bound(path))
+        return KeyNode(path=path, wrapped_by=self.first, wrapped=base64.b64encode(wrapped).decode())
+
+    def unwrap(self, node: KeyNode) -> bytes:
+        key = self._keys.get(node.wrapped_by)
+        if key is None:
+            raise KeysUnusable(
+                f"SAFEPASSAGE_KEYS_FILE lacks the key {node.wrapped_by}, which wraps what is on "
+                "the topic keys; add it as a further line"
+            )
+        wrapped = decoded(node.wrapped)
+        try:
+            return key.decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], _bound(node.path))
+        except (InvalidTag, ValueError):
+            raise KeysUnusable(
+                "a record on the topic keys was altered: restore the topic"
+            ) from None
+
+
+def _bound(path: str) -> bytes:
+    return b"safepassage key node\0" + path.encode()
+
 
 CACHED_KEYS = 10_000
 
@@ -62,7 +109,6 @@ class Seals:
         return opened(value, self._key(subject_of(value)), topic, record_key)
 
     def gone(self, subject: str) -> bool:
-        """Whether the subject's key was deleted."""
         return bool(self.tree.nodes) and not self.tree.has(subject)
 
     def _key(self, subject: str) -> bytes:
@@ -75,10 +121,8 @@ class Seals:
 
 
 def node_key(path: str) -> str:
-    """The record key of the node at ``path``."""
     return f"/{path}"
 
 
 def path_of(key: bytes | None) -> str:
-    """The path in a record's key."""
     return (key or b"").decode("ascii", "replace").removeprefix("/")

@@ -9,34 +9,26 @@ instead of one of the two being chosen in silence.
 
 import contextlib
 import hashlib
-import struct
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from safepassage.schemas import Coordinates, Verdict
-from safepassage.streams.kafka.reading import follow_topics, read_topics
-from safepassage.streams.kafka.records import (
-    ErasedRecord,
-    Received,
-    Record,
-    UnreadableRecord,
-    decode,
-)
-from safepassage.streams.runtime.local_database import TemporaryDatabase
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
+
+from ..kafka.reading import follow_topics, read_topics
+from ..kafka.records import ErasedRecord, Received, UnreadableRecord, decode
+from ..runtime.local_database import TemporaryDatabase
+from ..settings import Settings
+from ..topics import ACCEPTED, QUARANTINE, Topic
 
 VERDICT_TOPICS = (ACCEPTED, QUARANTINE)
 
-# About 150 bytes each, on disk. Repetitions come soon after the first, after a restart or a
+# About 200 bytes each, on disk. Repetitions come soon after the first, after a restart or a
 # rebalance.
 REMEMBERED_VERDICTS = 2_000_000
 _SCHEMA = """
 CREATE TABLE ids (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, note BLOB NOT NULL);
 """
 DIGEST_BYTES = 16
-_PLACE = struct.Struct(">IIQ")
-
 # Who extracted it, from which record, and what the calls took: not what the verdict says.
 _PROVENANCE = {
     "document": {"coordinates"},
@@ -80,29 +72,27 @@ class Deduplicator:
 
     def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
         self._seen = LastIds(limit)
-        self._places = Places()
         self.repetitions = 0
 
     def admit(self, received: Received[Verdict]) -> Received[Verdict] | Conflict | None:
         """The verdict where its id is new; None for a repetition."""
         verdict, place = received.event, received.record.coordinates
         said = substance(verdict)
-        known = self._seen.first(verdict.id, said + self._places.packed(place))
+        known = self._seen.first(verdict.id, said + place.model_dump_json().encode())
         if known is None:
             return received
         if known[:DIGEST_BYTES] != said:
-            return Conflict(verdict.id, self._places.unpacked(known[DIGEST_BYTES:]), place)
+            first = Coordinates.model_validate_json(known[DIGEST_BYTES:])
+            return Conflict(verdict.id, first, place)
         self.repetitions += 1
         return None
 
     def close(self) -> None:
-        """Give its file back."""
         self._seen.close()
 
 
 class LastIds(TemporaryDatabase):
-    """The last ``limit`` ids, with a note for each: on disk, above a few megabytes. For one
-    thread."""
+    """The last ``limit`` ids, each with a note: on disk. For one thread."""
 
     def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
         self._limit = limit
@@ -121,22 +111,6 @@ class LastIds(TemporaryDatabase):
         return None
 
 
-class Places:
-    """Coordinates in 16 bytes, of millions of records on a few topics."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def packed(self, place: Coordinates) -> bytes:
-        number = self._numbers.setdefault(place.topic, len(self._numbers))
-        return _PLACE.pack(number, place.partition, place.offset)
-
-    def unpacked(self, packed: bytes) -> Coordinates:
-        """The coordinates that this object packed."""
-        number, partition, offset = _PLACE.unpack(packed)
-        return Coordinates(topic=[*self._numbers][number], partition=partition, offset=offset)
-
-
 def substance(verdict: Verdict) -> bytes:
     """A digest of what ``verdict`` says, without where it came from (16 bytes)."""
     said = verdict.model_dump_json(exclude=_PROVENANCE)  # type: ignore[arg-type]
@@ -151,20 +125,16 @@ async def read_verdicts(
     with contextlib.closing(Deduplicator()) as deduplicator:
         async with contextlib.aclosing(records):
             async for record in records:
-                result = _result(record, deduplicator)
-                if result is not None:
-                    yield result
-
-
-def _result(record: Record, deduplicator: Deduplicator) -> Result | None:
-    try:
-        return deduplicator.admit(decode(record, Verdict))
-    except ErasedRecord:
-        return None
-    except UnreadableRecord as error:
-        return Unread(record.coordinates, str(error))
+                try:
+                    result = deduplicator.admit(decode(record, Verdict))
+                except ErasedRecord:
+                    continue
+                except UnreadableRecord as error:
+                    yield Unread(record.coordinates, str(error))
+                else:
+                    if result is not None:
+                        yield result
 
 
 def digest_of(identifier: str) -> bytes:
-    """A small key for an id."""
     return hashlib.sha256(identifier.encode()).digest()[:DIGEST_BYTES]

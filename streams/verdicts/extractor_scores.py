@@ -11,11 +11,11 @@ from pathlib import Path
 from safepassage.schemas import Decision, Verdict
 from safepassage.schemas.proportion import Proportion
 from safepassage.schemas.reviews_that_count import case_id
-from safepassage.streams.kafka.reading import offsets_since, read_topics
-from safepassage.streams.kafka.records import event_of
-from safepassage.streams.runtime.local_database import TemporaryDatabase
-from safepassage.streams.settings import Settings
 
+from ..kafka.reading import offsets_since, read_topics
+from ..kafka.records import event_of
+from ..runtime.local_database import TemporaryDatabase
+from ..settings import Settings
 from .deduplication import VERDICT_TOPICS
 
 UNKNOWN_MODEL = "(not recorded)"
@@ -80,15 +80,17 @@ class ExtractorTally(TemporaryDatabase):
     def add(self, verdict: Verdict, at: int) -> None:
         """Count a verdict that was published ``at`` (any clock, compared only with itself)."""
         if verdict.review is None:
+            extractor = verdict.extractor
+            model = extractor.model if extractor else ""
+            prompt = extractor.prompt_digest if extractor else ""
             self.connection.execute(
                 "INSERT INTO extractions VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
                 "at = excluded.at, model = excluded.model, prompt = excluded.prompt, "
                 "decision = excluded.decision WHERE at <= excluded.at",
-                (bytes.fromhex(case_id(verdict)), at, *_extractor(verdict)),
+                (bytes.fromhex(case_id(verdict)), at, model, prompt, verdict.decision),
             )
 
     def counts(self) -> Counter[tuple[str, str, Decision]]:
-        """Extractions by model, prompt and decision."""
         rows = self.connection.execute(
             "SELECT model, prompt, decision, count(*) FROM extractions GROUP BY 1, 2, 3"
         )
@@ -144,10 +146,3 @@ def plot(rows: list[ExtractorScore], path: Path) -> None:
     axes.grid(axis="x", alpha=0.3)
     axes.spines[["top", "right", "left"]].set_visible(False)
     figure.savefig(path, dpi=150)
-
-
-def _extractor(verdict: Verdict) -> tuple[str, str, Decision]:
-    extractor = verdict.extractor
-    if extractor is None:
-        return "", "", verdict.decision
-    return extractor.model, extractor.prompt_digest, verdict.decision

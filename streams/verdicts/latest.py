@@ -7,12 +7,12 @@ from contextlib import closing
 from safepassage.schemas import Review, Verdict
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.verdict_after_review import decision_on, verdict_in_place
-from safepassage.streams.kafka.records import Received
-from safepassage.streams.labels.from_reviews import reviewed_cases, stream_reviews
-from safepassage.streams.runtime.local_database import TemporaryDatabase
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import ACCEPTED, QUARANTINE, Topic
 
+from ..kafka.records import Received
+from ..labels.from_reviews import reviewed_cases, stream_reviews
+from ..runtime.local_database import TemporaryDatabase
+from ..settings import Settings
+from ..topics import ACCEPTED, QUARANTINE, Topic
 from .deduplication import VERDICT_TOPICS, Result, Unread, digest_of, read_verdicts
 
 CACHE_MEBIBYTES = 32
@@ -63,7 +63,6 @@ class LatestPerExtraction(TemporaryDatabase):
         )
 
     def holds(self, received: Received[Verdict]) -> bool:
-        """Whether ``received`` is its extraction's verdict."""
         case = digest_of(case_id(received.event))
         extraction = digest_of(received.event.extraction_id)
         current = self.one("SELECT case_id FROM extractions WHERE id = ?", extraction)
@@ -102,8 +101,14 @@ async def latest_verdicts(
 
     The topics are read twice, and cannot be followed: a verdict that was handed out cannot be
     taken back."""
+    names = {settings.topic(topic.name) for topic in topics}
     async for result in _in_force(settings):
-        if _stands_on(result, topics, settings):
+        if isinstance(result, Received):
+            wanted = (ACCEPTED if result.event.decision == "accepted" else QUARANTINE) in topics
+        else:
+            place = result.place if isinstance(result, Unread) else result.second
+            wanted = place.topic in names
+        if wanted:
             yield result
 
 
@@ -120,24 +125,12 @@ async def _in_force(settings: Settings) -> AsyncIterator[Result]:
             if not isinstance(result, Received):
                 yield result
             elif latest.holds(result):
-                yield _held_to(result, latest)
-
-
-def _held_to(result: Received[Verdict], latest: LatestPerExtraction) -> Received[Verdict]:
-    """A scorer's verdict as a standing decision on its case makes it, published yet or not."""
-    if result.event.review:
-        return result
-    decision = decision_on(result.event, latest.opinions(result.event))
-    if decision is None:
-        return result
-    return Received(result.record, verdict_in_place(result.event, decision) or result.event)
-
-
-def _stands_on(result: Result, topics: Sequence[Topic], settings: Settings) -> bool:
-    if isinstance(result, Received):
-        return (ACCEPTED if result.event.decision == "accepted" else QUARANTINE) in topics
-    place = result.place if isinstance(result, Unread) else result.second
-    return place.topic in {settings.topic(topic.name) for topic in topics}
+                decision = None
+                if not result.event.review:
+                    decision = decision_on(result.event, latest.opinions(result.event))
+                # Made as a person's decision makes it, published yet or not.
+                instead = verdict_in_place(result.event, decision) if decision else None
+                yield Received(result.record, instead) if instead else result
 
 
 def _rank(received: Received[Verdict]) -> bytes:

@@ -9,26 +9,18 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-from aiokafka import TopicPartition
 from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from safepassage.schemas import DriftWarning, Verdict
-from safepassage.streams.kafka import admin
-from safepassage.streams.kafka.reading import ends, follow_topics, read_topics, tails
-from safepassage.streams.kafka.records import Record, event_of
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import (
-    ACCEPTED,
-    ACCESS,
-    DEAD_LETTERS,
-    QUARANTINE,
-    READ_BY,
-    WARNINGS,
-)
 
+from ..kafka import admin
+from ..kafka.reading import ends, follow_topics, read_topics, tails
+from ..kafka.records import Record, event_of
+from ..settings import Settings
+from ..topics import ACCEPTED, ACCESS, DEAD_LETTERS, QUARANTINE, READ_BY, WARNINGS
 from .deduplication import VERDICT_TOPICS
 
 # `review` and `learn` read outside every group, so that they have neither lag nor a rate.
@@ -64,8 +56,12 @@ class Stream:
     latest: deque[Verdict] = field(default_factory=lambda: deque(maxlen=LATEST_VERDICTS))
     warnings: deque[DriftWarning] = field(default_factory=lambda: deque(maxlen=LATEST_WARNINGS))
 
+    def read(self, record: Record, settings: Settings) -> None:
+        is_warning = record.topic == settings.topic(WARNINGS.name)
+        if event := event_of(record, DriftWarning) if is_warning else event_of(record, Verdict):
+            self.note(event)
+
     def note(self, event: Verdict | DriftWarning) -> None:
-        """Count one event."""
         if isinstance(event, DriftWarning):
             self.warnings.append(event)
             return
@@ -90,7 +86,9 @@ class TrafficMeter:
         """Rates since the last call (0 at the first), and lags as they are."""
         reach = await ends(self._settings, COUNTED)
         behind = await admin.lags(self._settings, reach, GROUPED)
-        now, totals = time.monotonic(), _totals(reach)
+        now, totals = time.monotonic(), Counter[str]()
+        for tp, end in reach.items():
+            totals[tp.topic] += end
         before, former = self._last or (now, totals)
         self._last = now, totals
         seconds = max(now - before, 1e-9)
@@ -109,7 +107,7 @@ async def snapshot(settings: Settings, learning: Line) -> RenderableType:
     start = await tails(settings, topics, TAIL_RECORDS)
     records = [record async for record in read_topics(settings, topics, start=start)]
     for record in sorted(records, key=lambda record: record.timestamp):
-        _note(stream, record, settings)
+        stream.read(record, settings)
     await asyncio.sleep(1)
     return render(stream, await meter.read(), await learning())
 
@@ -122,7 +120,7 @@ async def watch(settings: Settings, learning: Line) -> AsyncIterator[RenderableT
 
     async def follow() -> None:
         async for record in follow_topics(settings, topics, start=start):
-            _note(stream, record, settings)
+            stream.read(record, settings)
 
     following = asyncio.create_task(follow())
     try:
@@ -179,16 +177,3 @@ def _warnings(stream: Stream) -> Table:
         when = f"{warning.raised_at:%Y-%m-%d %H:%M}"
         table.add_row(when, warning.measure, entity_type, Text(warning.detail))
     return table
-
-
-def _note(stream: Stream, record: Record, settings: Settings) -> None:
-    is_warning = record.topic == settings.topic(WARNINGS.name)
-    if event := event_of(record, DriftWarning) if is_warning else event_of(record, Verdict):
-        stream.note(event)
-
-
-def _totals(reach: Mapping[TopicPartition, int]) -> dict[str, int]:
-    totals: Counter[str] = Counter()
-    for tp, end in reach.items():
-        totals[tp.topic] += end
-    return dict(totals)

@@ -15,9 +15,10 @@ from safepassage.schemas.verdict_after_review import (
     verdict_in_place,
     verdict_taken_back,
 )
-from safepassage.streams.kafka.topic_table import TopicTable
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import DECISIONS
+
+from ..kafka.topic_table import TopicTable
+from ..settings import Settings
+from ..topics import DECISIONS
 
 log = structlog.get_logger(__name__)
 
@@ -49,6 +50,5 @@ class StandingDecisions(TopicTable[StandingDecision]):
 
 
 async def follow_decisions(settings: Settings, held: StandingDecisions) -> None:
-    """Keep ``held`` up to date, without end."""
     async for _ in held.follow(settings):
         pass

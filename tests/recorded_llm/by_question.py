@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from safepassage.schemas.base import Contract, Json, Text
-from safepassage.streams.demo.recorded_llm import rows
+from safepassage.streams.demo.corpus import rows
 
 
 class RecordedAnswer(Contract):

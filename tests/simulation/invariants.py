@@ -15,8 +15,7 @@ from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.verdict_after_review import decision_on, verdict_in_place
 from safepassage.scoring_worker.memory.learning import RemembersDecisions
 from safepassage.streams.audit.verification import verify
-from safepassage.streams.memory.live import memory_as_it_stands
-from safepassage.streams.memory.snapshots import Snapshots
+from safepassage.streams.memory.live import Snapshots, memory_as_it_stands
 from safepassage.streams.settings import Settings
 from safepassage.streams.verdicts.deduplication import Conflict, Unread, read_verdicts
 from tests.faults.checker import check

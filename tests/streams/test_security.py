@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 from safepassage.streams.agent_factory import redis_client
 from safepassage.streams.demo.embedded import free_port
 from safepassage.streams.doctor import examination as doctor
-from safepassage.streams.doctor.diagnosis import Diagnosis
+from safepassage.streams.doctor.services import Diagnosis
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import token_provider
 from safepassage.streams.runtime.errors import OperatorError

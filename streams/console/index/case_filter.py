@@ -4,6 +4,7 @@ The choice of the next one is in `next_case`."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
@@ -89,14 +90,12 @@ class CaseFilter:
 
     @property
     def drawn(self) -> bool:
-        """Whether chance decides which case comes next."""
         everything = not self.restrictions
         teaching = self.order == "teaching" and self.pool in ("queue", "stopped")
         return everything and (teaching or self.pool == "checks")
 
     @property
     def restrictions(self) -> int:
-        """How many restrictions there are besides pool and order."""
         return len(self.query().keys() - {"pool", "order"})
 
     def conditions(self, now_milliseconds: int) -> list[tuple[str, object]]:
@@ -133,3 +132,53 @@ def _score(text: str) -> float | None:
     except ValueError:
         return None
     return score if 0 <= score <= 1 else None
+
+
+ANY_SKIP = "SELECT 1 FROM opinions WHERE person = ? AND NOT judged LIMIT 1"
+"""Whether a person skipped anything: most did not, and looking it up per case takes time."""
+
+_SKIPPED = "IN (SELECT case_id FROM opinions WHERE person = ? AND NOT judged)"
+_POOLS: dict[Pool, str] = {
+    "queue": "pool = 'queue' AND settled = 0",
+    "stopped": "pool = 'queue' AND settled = 0",
+    "checks": "pool = 'checks' AND settled = 0",
+    "second": "settled = 1 AND id NOT IN (SELECT case_id FROM opinions WHERE person = ?)",
+    "double": "waiting = 1 AND id NOT IN (SELECT case_id FROM opinions WHERE person = ?)",
+    "skipped": f"settled = 0 AND id {_SKIPPED}",
+    "document": "doc_id = ? AND settled = 0",
+}
+_BY_LOT = "lot, id"
+_ORDERS = {
+    "teaching": "margin, id",
+    "uncertain": "margin, id",
+    "oldest": "at, id",
+    "newest": "at DESC, id",
+}
+
+
+def order(wanted: CaseFilter) -> str:
+    """The order of a filter. Spot checks and second opinions come by lot."""
+    return _BY_LOT if wanted.pool in ("checks", "second", "double") else _ORDERS[wanted.order]
+
+
+# Only fixed text becomes SQL; what a person typed is bound.
+def select(
+    what: str, wanted: CaseFilter, person: str, *, has_skips: bool
+) -> tuple[str, list[object]]:
+    """``SELECT what`` from the cases of a filter, and the values to bind.
+
+    ``has_skips`` says whether the person skipped any case (see `ANY_SKIP`).
+    """
+    unfiltered = wanted.pool in ("checks", "double")
+    restrictions = [] if unfiltered else wanted.conditions(int(time.time() * 1000))
+    where = [_POOLS[wanted.pool]]
+    own = wanted.document if wanted.pool == "document" else person
+    values: list[object] = [own] * where[0].count("?")
+    if has_skips and wanted.pool in ("queue", "stopped", "checks"):
+        where.append(f"id NOT {_SKIPPED}")
+        values.append(person)
+    where += [condition for condition, _ in restrictions]
+    values += [value for _, value in restrictions]
+    # Without statistics SQLite would rather keep the order than find a document's few cases.
+    hint = " INDEXED BY by_document" if "doc_id = ?" in where else ""
+    return f"SELECT {what} FROM cases{hint} WHERE {' AND '.join(where)}", values  # noqa: S608

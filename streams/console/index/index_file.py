@@ -15,9 +15,9 @@ from typing import NamedTuple
 import structlog
 
 from safepassage.schemas import Review, StandingDecision, Verdict
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.local_database import Database, delete_database, local_database
 
+from ...runtime.errors import OperatorError
+from ...runtime.local_database import Database, delete_database, local_database
 from .sql_schema import LAYOUT, SCHEMA
 
 log = structlog.get_logger(__name__)
@@ -38,8 +38,7 @@ class Place(NamedTuple):
 
 
 class Position(NamedTuple):
-    """The offsets of the first and the last record that were read of a partition, and when the
-    last was written, in ms since the epoch."""
+    """First and last offset read of a partition, and when the last was written, in ms."""
 
     first: int
     last: int
@@ -63,7 +62,6 @@ class IndexFile(Database):
 
     @property
     def kept(self) -> bool:
-        """Whether it outlives the process."""
         return self._file is not None
 
     @contextmanager

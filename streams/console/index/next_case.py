@@ -9,8 +9,7 @@ from safepassage.scoring_worker.risk.draws import Chance, check_every, draw
 from .case_filter import CaseFilter
 from .store import CaseStore
 
-PREFERRED = 20
-"""The cases that teach most, from which the draws are taken that are not uniform."""
+PREFERRED = 20  # The cases that teach most, from which the draws are taken that are not uniform
 
 Choice = tuple[str | None, Draw | None]
 """A case, and the draw where chance chose it; twice None where there is no case."""

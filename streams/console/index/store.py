@@ -23,20 +23,17 @@ from safepassage.schemas.reviews_that_count import (
     unapproved,
     waits,
 )
-from safepassage.streams.labels.reviewer_agreement import blind_pair
 
-from .case_filter import CaseFilter, lot, margin
-from .filter_sql import ANY_SKIP, order, select
+from ...labels.reviewer_agreement import blind_pair
+from .case_filter import ANY_SKIP, CaseFilter, lot, margin, order, select
 from .index_file import IndexFile
 
 _COMPRESSOR = zstandard.ZstdCompressor(level=1)
 UNKNOWN_TIME = -1
-_UNCERTAIN, _TYPES, _OF_A_TYPE = 200, 10, 10
-"""How many open cases are weighed for what they teach."""
+_UNCERTAIN, _TYPES, _OF_A_TYPE = 200, 10, 10  # How many open cases are weighed for what they teach
 
 
-SAMPLE = 200
-"""Spot checks of a stream that is too small for its rate: enough for a first promise."""
+SAMPLE = 200  # Spot checks of a stream that is too small for its rate: enough for a first promise
 
 
 class Candidate(NamedTuple):
@@ -72,13 +69,11 @@ class Case:
 
     @property
     def standing(self) -> Review | None:
-        """The decision in force."""
         return standing(self.reviews, self.verdict.decision)
 
     @property
     def waits_for(self) -> Literal["approval", "second", ""]:
-        """What it waits for: another person who decides the same, or one who does not see what was
-        decided."""
+        """For another person who decides the same, or one who does not see what was said."""
         if unapproved(self.reviews, self.verdict.decision):
             return "approval"
         return "second" if waits(self.reviews, self.verdict.decision) else ""
@@ -162,7 +157,6 @@ class CaseStore(IndexFile):
         return case
 
     def erase(self, documents: Iterable[str]) -> None:
-        """Forget every case of these documents."""
         with self.batch():
             for doc_id in documents:
                 found = self.connection.execute(
@@ -200,11 +194,9 @@ class CaseStore(IndexFile):
         return (str(row[0]), str(row[1])) if row else None
 
     def reviewed(self, case: str) -> bool:
-        """Whether anybody ever reviewed the case."""
         return self.one("SELECT 1 FROM reviews WHERE case_id = ?", case) is not None
 
     def case(self, case: str) -> Case | None:
-        """The case of this id, if there is something to show."""
         row = self.one("SELECT at, pool, settled FROM cases WHERE id = ?", case)
         body = self.one("SELECT verdict FROM bodies WHERE case_id = ?", case)
         if not row or not body:
@@ -219,13 +211,11 @@ class CaseStore(IndexFile):
         return str(row[0]) if row and row[0] and not body else None
 
     def keep(self, case: str, verdict: Verdict) -> None:
-        """Keep the verdict of an accepted case, so that it can be shown."""
         self.connection.execute(
             "INSERT OR IGNORE INTO bodies VALUES (?, ?)", (case, _packed(verdict.to_json()))
         )
 
     def rivals(self, verdict: Verdict) -> list[Case]:
-        """The cases that ``verdict`` is in conflict with, as far as they are known."""
         return [case for name in rival_cases(verdict) if (case := self.case(name))]
 
     def next_case(self, wanted: CaseFilter, person: str, taken: Collection[str]) -> str | None:
@@ -233,7 +223,6 @@ class CaseStore(IndexFile):
         return next((c for c in self.cases(wanted, person, len(taken) + 1) if c not in taken), None)
 
     def cases(self, wanted: CaseFilter, person: str, limit: int) -> list[str]:
-        """The first ``limit`` cases of the filter, in its order."""
         query, values = self._select("id", wanted, person)
         rows = self.connection.execute(
             f"{query} ORDER BY {order(wanted)} LIMIT ?", (*values, limit)
@@ -241,8 +230,7 @@ class CaseStore(IndexFile):
         return [row[0] for row in rows]
 
     def candidates(self, wanted: CaseFilter, person: str) -> Iterator[Candidate]:
-        """Open cases of the filter, some hundreds: the most uncertain ones, and those of the types
-        with the fewest labels."""
+        """Some hundreds of its open cases: the most uncertain, and those of the rarest types."""
         what = "id, margin, entity_type, entity_type || reasons || model"
         query, values = self._select(what, wanted, person)
         found = self.connection.execute(f"{query} ORDER BY margin, id LIMIT {_UNCERTAIN}", values)
@@ -267,7 +255,6 @@ class CaseStore(IndexFile):
     def by_lot(
         self, wanted: CaseFilter, person: str, without: Collection[str], position: int
     ) -> str | None:
-        """The case at ``position`` in the order of the lots, ``without`` some."""
         query, values = self._select("id", wanted, person)
         marks = ", ".join("?" * len(without))
         row = self.one(
@@ -284,21 +271,17 @@ class CaseStore(IndexFile):
         return self._number(query, accepted)
 
     def holds(self, case: str, wanted: CaseFilter, person: str) -> bool:
-        """Whether a case belongs to the filter."""
         query, values = self._select("1", wanted, person)
         return self.one(f"{query} AND id = ?", *values, case) is not None
 
     def count(self, wanted: CaseFilter, person: str) -> int:
-        """How many cases the filter holds."""
         query, values = self._select("count(*)", wanted, person)
         return self._number(query, *values)
 
     def reviews_of(self, case: str) -> list[Review]:
-        """Every review of a case, in the order they were made."""
         return self._reviews("SELECT review FROM reviews WHERE case_id = ? ORDER BY at, id", case)
 
     def reviews_by(self, person: str, limit: int) -> list[Review]:
-        """The latest reviews of a person, latest first."""
         query = "SELECT review FROM reviews WHERE person = ? ORDER BY at DESC, id LIMIT ?"
         return self._reviews(query, person, limit)
 
@@ -312,11 +295,9 @@ class CaseStore(IndexFile):
         return self._reviews(query, limit)
 
     def review(self, review_id: str) -> Review | None:
-        """The review of this id."""
         return next(iter(self._reviews("SELECT review FROM reviews WHERE id = ?", review_id)), None)
 
     def knows_review(self, review_id: str) -> bool:
-        """Whether the review of this id was read."""
         return self.one("SELECT 1 FROM reviews WHERE id = ?", review_id) is not None
 
     def reviews_made(self, person: str) -> int:
@@ -324,15 +305,13 @@ class CaseStore(IndexFile):
         return self._number("SELECT count(*) FROM reviews WHERE person = ?", person)
 
     def published(self, case: str) -> Verdict | None:
-        """The latest verdict that the reviews of a case led to."""
         row = self.one(
             "SELECT verdict FROM published WHERE case_id = ? ORDER BY at DESC, rowid DESC", case
         )
         return Verdict.model_validate_json(_unpacked(row[0])) if row else None
 
     def answered(self, case: str, judged: str) -> bool:
-        """Whether a decision was already applied to this verdict of a scorer, or to one that it
-        does not name."""
+        """Whether a decision was applied to this verdict of a scorer, or to an unnamed one."""
         query = "SELECT 1 FROM published WHERE case_id = ? AND judged IN (?, '')"
         return self.one(query, case, judged) is not None
 

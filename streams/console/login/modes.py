@@ -3,23 +3,66 @@
 from __future__ import annotations
 
 import hmac
+import os
 import secrets
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+import structlog
+
 from safepassage.extras import missing_extra
 from safepassage.schemas import ReviewerLogin
-from safepassage.streams.login_settings import LoginSettings, Role
-from safepassage.streams.runtime.errors import OperatorError
 
+from ...login_settings import LoginSettings, Role
+from ...runtime.errors import OperatorError
 from .person import Person
 from .proxy import ProxyLogin
-from .revocation import Revocations
 
 if TYPE_CHECKING:
     from .oidc import OidcLogin
+
+
+log = structlog.get_logger(__name__)
+
+
+class Revocations:
+    """The file's subjects, one a line, "#" begins a remark. It is read again when it changes, so
+    that a line counts from the next request on. While it cannot be read everybody is revoked: it
+    is not known who is not."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._seen: tuple[int, int, int] | None = None
+        self._subjects: frozenset[str] | None = frozenset()
+
+    def check(self) -> str | None:
+        """Why the file cannot be read; None where it can, or where it is missing."""
+        return self._read() if self._path else None
+
+    def revoked(self, login: ReviewerLogin) -> bool:
+        """Whether a person's sessions are over; without case: a proxy may spell it otherwise."""
+        if problem := self.check():
+            log.error("revocations_unreadable", path=str(self._path), problem=problem)
+        return self._subjects is None or login.subject.casefold() in self._subjects
+
+    def _read(self) -> str | None:
+        assert self._path is not None  # noqa: S101 - `check` asks only where there is a file
+        try:
+            with self._path.open(encoding="utf-8") as stream:
+                about = os.fstat(stream.fileno())
+                seen = about.st_mtime_ns, about.st_size, about.st_ino
+                if seen != self._seen or self._subjects is None:
+                    lines = (line.partition("#")[0].strip() for line in stream)
+                    self._subjects = frozenset(line.casefold() for line in lines if line)
+                    self._seen = seen
+        except (OSError, ValueError) as error:
+            self._subjects = None
+            return os.strerror(error.errno or 0) if isinstance(error, OSError) else "no UTF-8"
+        return None
+
 
 TOKEN_BYTES = 24
 _PREFIX = "SAFEPASSAGE_CONSOLE_"
@@ -53,11 +96,9 @@ class TokenLogin:
         """Nothing more can be wrong."""
 
     def matches(self, given: str) -> bool:
-        """Whether ``given`` is the console's token, in constant time."""
         return hmac.compare_digest(given.strip().encode(), self._token.encode())
 
     def person(self, name: str) -> Person:
-        """The person who typed ``name`` beside the token."""
         return Person(name, ReviewerLogin(way="shared_token", subject=name), self.role)
 
 
@@ -75,7 +116,6 @@ class Login:
 
 
 def login_of(settings: LoginSettings) -> Login:
-    """The login that ``settings`` describe."""
     mode = settings.console_login
     _refuse_contradictions(settings)
     revocations = Revocations(settings.console_revoked)

@@ -21,10 +21,10 @@ from joserfc.jws import JWSRegistry
 
 from safepassage.schemas import ReviewerLogin
 from safepassage.schemas.review import MAX_SUBJECT
-from safepassage.streams.console.session import LoginAttempt
-from safepassage.streams.login_settings import LoginSettings
-from safepassage.streams.runtime.errors import OperatorError
 
+from ...login_settings import LoginSettings
+from ...runtime.errors import OperatorError
+from ..session import LoginAttempt
 from .person import LoginRefused, Person, claim_at, display_name, groups_in, role_of
 
 log = structlog.get_logger(__name__)
@@ -54,7 +54,6 @@ class OidcLogin:
 
     @property
     def issuer(self) -> str:
-        """Who says who somebody is."""
         return self._issuer
 
     async def check(self) -> None:

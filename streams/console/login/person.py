@@ -4,8 +4,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from safepassage.schemas import ReviewerLogin
-from safepassage.streams.console.session import reviewer_name
-from safepassage.streams.login_settings import LoginSettings, Role
+
+from ...login_settings import LoginSettings, Role
+from ..session import reviewer_name
 
 
 class LoginRefused(Exception):
@@ -50,8 +51,7 @@ def display_name(given: object, subject: str) -> str:
 
 
 def claim_at(claims: Mapping[str, object], path: str) -> object:
-    """The claim called ``path``, or where none is, what its parts lead to, as in
-    ``realm_access.roles``."""
+    """The claim ``path``, else what its parts lead to, as in ``realm_access.roles``."""
     if path in claims:
         return claims[path]
     found: object = claims

@@ -9,8 +9,8 @@ from starlette.datastructures import Headers
 from safepassage.schemas import ReviewerLogin
 from safepassage.schemas.review import MAX_SUBJECT
 from safepassage.settings import split_names
-from safepassage.streams.login_settings import LoginSettings
 
+from ...login_settings import LoginSettings
 from .person import LoginRefused, Person, display_name, role_of
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -22,38 +23,39 @@ from safepassage.schemas.base import Json
 from safepassage.schemas.review import DecisionReason
 from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.wording import REASONS
-from safepassage.streams.console.index import measures
-from safepassage.streams.console.index.case_filter import CaseFilter
-from safepassage.streams.console.index.store import Case
-from safepassage.streams.console.leases import LeasesAway
-from safepassage.streams.console.login.modes import Login
-from safepassage.streams.console.promise import Promise
-from safepassage.streams.console.review_desk import (
-    Answer,
-    CaseGone,
-    DeskError,
-    NotSaved,
-    ReviewDesk,
-)
-from safepassage.streams.console.session import Session
-from safepassage.streams.kafka.publisher import PublishFailed
-from safepassage.streams.login_settings import Role
-from safepassage.streams.runtime.errors import OperatorError
-from safepassage.streams.runtime.health import health_app
-from safepassage.streams.runtime.progress import Progress
-from safepassage.streams.settings import Settings
 
+from ...kafka.publisher import PublishFailed
+from ...login_settings import Role
+from ...runtime.errors import OperatorError
+from ...runtime.health import health_app
+from ...runtime.progress import Progress
+from ...settings import Settings
+from ..index import measures
+from ..index.case_filter import CaseFilter
+from ..index.store import Case
+from ..leases import LeasesAway
+from ..login.modes import Login
+from ..promise import Promise
+from ..review_desk import Answer, CaseGone, DeskError, NotSaved, ReviewDesk
+from ..session import Session
 from .case_page import claim, query_string
-from .correction import BadCorrection, read_correction
-from .decision_reasons import read_comment, read_decision, read_description
+from .correction import (
+    BadCorrection,
+    read_comment,
+    read_correction,
+    read_decision,
+    read_description,
+)
 from .guard import Guard
-from .learning import Candidates, learning_page
+from .learning import learning_page
 from .login import CALLBACK, Entrance, foreign_form, login_path
 from .originals import NoPicture, Originals
 from .templating import STATIC, render
 from .texts import DocumentTexts
-from .views import Views, described
-from .wording import POOLS
+from .views import POOLS, Views, described
+
+if TYPE_CHECKING:
+    from ...learning.candidates import Candidates
 
 LISTED_CASES = 50
 LISTED_DECISIONS = 100
@@ -111,8 +113,7 @@ def required_role(route: BaseRoute) -> Role | None:
 
 
 def allowed(role: Role) -> Callable[[Handler], Callable[[Console, Request], Awaitable[Response]]]:
-    """Only for those who have at least ``role``, only once the topics were read, and a POST only
-    with its token."""
+    """For those who have ``role``, once the topics were read; a POST only with its token."""
 
     def mark(handler: Handler) -> Callable[[Console, Request], Awaitable[Response]]:
         @wraps(handler)
@@ -164,7 +165,6 @@ class Console:
         self._originals = originals
 
     def routes(self) -> list[BaseRoute]:
-        """Every path of the console."""
         return [
             Route("/", self.home),
             *self.entrance.routes(),
@@ -189,7 +189,6 @@ class Console:
         return RedirectResponse("/review", 303)
 
     async def refuse(self, request: Request, error: Exception) -> Response:
-        """The page for what is not there, or not allowed."""
         assert isinstance(error, HTTPException)  # noqa: S101 - registered for it alone
         session = self.entrance.session(request)
         frame = self.views.frame(session) if session and session.reviewer else {}
@@ -200,8 +199,7 @@ class Console:
 
     @allowed("reader")
     async def review(self, request: Request, session: Session) -> Response:
-        """The next case of the filter. Readers get the list: a case that is open to one person is
-        closed to others."""
+        """The next case of the filter. Readers get the list: an open case is closed to others."""
         wanted = CaseFilter.parse(request.query_params)
         if not session.may("reviewer"):
             return RedirectResponse(f"/queue{query_string(wanted)}", 303)
@@ -214,7 +212,6 @@ class Console:
 
     @allowed("reader")
     async def show(self, request: Request, session: Session) -> Response:
-        """A particular case."""
         wanted = CaseFilter.parse(request.query_params)
         wanted_case = request.path_params["case_id"]
         await self.desk.bring([wanted_case])
@@ -228,7 +225,6 @@ class Console:
 
     @allowed("reader")
     async def queue(self, request: Request, session: Session) -> Response:
-        """The first cases of the filter as a table."""
         wanted = CaseFilter.parse(request.query_params)
         found = self.desk.store.cases(wanted, session.person, LISTED_CASES)
         await self.desk.bring(found)
@@ -289,7 +285,6 @@ class Console:
 
     @allowed("reviewer")
     async def undo(self, request: Request, session: Session) -> Response:
-        """Take a decision back and show its case again."""
         wanted = CaseFilter.parse({name: str(v) for name, v in (await request.form()).items()})
         try:
             undone = await self.desk.undo(session, request.path_params["review_id"])
@@ -300,7 +295,6 @@ class Console:
 
     @allowed("reader")
     async def decisions(self, _request: Request, session: Session) -> Response:
-        """What the reviewer decided last."""
         made = self.desk.store.reviews_by(session.person, LISTED_DECISIONS)
         cases = {case_id(review.verdict) for review in made}
         on_them = [review for case in cases for review in self.desk.store.reviews_of(case)]
@@ -311,7 +305,6 @@ class Console:
 
     @allowed("reader")
     async def learning(self, _request: Request, session: Session) -> Response:
-        """What was learnt from decisions, and the candidate that asks to be promoted."""
         return await self._learning(session)
 
     @allowed("lead")
@@ -355,14 +348,12 @@ class Console:
 
     @allowed("lead")
     async def agreement(self, _request: Request, session: Session) -> Response:
-        """How far reviewers agree who did not see each other's decision."""
         found = measures.agreements(self.desk.store)
         context = {"agreements": found, "share": self._settings.console_double_share}
         return render("agreement.html", self.views.frame(session) | context)
 
     @allowed("reader")
     async def help(self, _request: Request, session: Session) -> Response:
-        """What is asked of a reviewer, the keys, and the reasons in words."""
         context = {"reasons": sorted(REASONS.items()), "skipped": POOLS["skipped"]}
         return render("help.html", self.views.frame(session) | context)
 

@@ -7,25 +7,16 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from safepassage.field_words import field_words
-from safepassage.schemas import Alignment, Review, Verdict, render_value
+from safepassage.schemas import Verdict, render_value
 from safepassage.schemas.error_type import DESCRIPTIONS
 from safepassage.schemas.reviews_that_count import opinions
 from safepassage.schemas.wording import in_words
-from safepassage.streams.console.index.case_filter import CaseFilter
-from safepassage.streams.console.index.store import Case
 
+from ..index.case_filter import CaseFilter
+from ..index.store import Case
 from .correction import Input, ValueForm, form_for
-from .evidence import EvidenceShown, evidence_shown
-from .marking import (
-    AROUND_CHARACTERS,
-    MAX_AROUND_CHARACTERS,
-    Comparison,
-    Piece,
-    compare,
-    cut,
-    excerpt,
-)
-from .reviewed_alike import ReviewedAlike, reviewed_alike
+from .evidence import evidence_shown
+from .marking import AROUND_CHARACTERS, MAX_AROUND_CHARACTERS, compare, cut, excerpt
 from .texts import DocumentText
 
 MAX_VALUE_CHARACTERS = 2_000
@@ -57,42 +48,7 @@ class Meter:
         return f"{self.score:.3f}, {'at or above' if self.passed else 'below'} {self.threshold:.3f}"
 
     def x(self, value: float) -> float:
-        """Where ``value`` is on a meter 200 units wide."""
         return round(value * _METER_WIDTH, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class CasePage:
-    """One case on one screen."""
-
-    case: Case
-    value: str
-    comparison: Comparison | None
-    no_passage: str
-    reasons: tuple[tuple[str, str], ...]
-    error_types: tuple[tuple[str, str], ...]
-    meters: tuple[Meter, ...]
-    pieces: tuple[Piece, ...]
-    document_problem: str
-    around: int
-    more_around: int | None
-    form: ValueForm
-    trail: tuple[tuple[str, str], ...]
-    opinions: tuple[Review, ...]
-    rivals: tuple[RivalCase, ...]
-    evidence: EvidenceShown | None
-    alike: ReviewedAlike | None
-    field_words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RivalCase:
-    """A value of the same document that contradicts the one to judge."""
-
-    case_id: str
-    value: str
-    context: str
-    decision: str
 
 
 def case_page(
@@ -104,7 +60,7 @@ def case_page(
     blind: bool,
     rivals: Sequence[Case] = (),
     hidden: Collection[str] = (),
-) -> CasePage:
+) -> dict[str, object]:
     """The page of a case. ``typed`` is a correction to show again; ``blind`` hides what other
     reviewers said, so that a second opinion is one. ``rivals`` are the cases that this one is
     in conflict with. Of the cases in ``hidden`` no decision is shown."""
@@ -112,40 +68,43 @@ def case_page(
     around = min(max(around, AROUND_CHARACTERS), MAX_AROUND_CHARACTERS)
     pieces = tuple(excerpt(document.text, document.spans, around)) if document.text else ()
     cut_off = any(piece.skipped for piece in pieces)
-    return CasePage(
-        case=case,
-        value=cut(render_value(verdict.value), MAX_VALUE_CHARACTERS) or "(empty)",
-        comparison=compare(verdict.context, verdict.passage) if verdict.passage else None,
-        no_passage=_why_no_passage(verdict),
-        reasons=tuple((code, in_words(code, verdict.entity_type)) for code in verdict.reasons),
-        error_types=tuple(
+    return {
+        "case": case,
+        "value": cut(render_value(verdict.value), MAX_VALUE_CHARACTERS) or "(empty)",
+        "comparison": compare(verdict.context, verdict.passage) if verdict.passage else None,
+        "no_passage": _why_no_passage(verdict),
+        "reasons": tuple((code, in_words(code, verdict.entity_type)) for code in verdict.reasons),
+        "error_types": tuple(
             (code, DESCRIPTIONS[code])
             for code in (verdict.error_types.types if verdict.error_types else ())
         ),
-        meters=_meters(verdict),
-        pieces=pieces,
-        document_problem=document.problem,
-        around=around,
-        more_around=around * 4 if cut_off and around < MAX_AROUND_CHARACTERS else None,
-        form=_filled(form_for(verdict.value), typed),
-        trail=_trail(verdict),
-        opinions=() if blind else tuple(opinions(case.reviews).values()),
-        rivals=tuple(_rival(rival, blind or rival.id in hidden) for rival in rivals),
-        evidence=evidence_shown(verdict),
+        "meters": _meters(verdict),
+        "pieces": pieces,
+        "document_problem": document.problem,
+        "around": around,
+        "more_around": around * 4 if cut_off and around < MAX_AROUND_CHARACTERS else None,
+        "form": _filled(form_for(verdict.value), typed),
+        "trail": _trail(verdict),
+        "opinions": () if blind else tuple(opinions(case.reviews).values()),
+        "rivals": tuple(_rival(rival, blind or rival.id in hidden) for rival in rivals),
+        "evidence": evidence_shown(verdict),
         # A second opinion is to be one: what others said of a case is not shown before it.
-        alike=None if blind else reviewed_alike(verdict, hidden),
-        field_words=tuple(dict.fromkeys(span.text for span in field_words(verdict))),
-    )
+        "alike": None if blind else reviewed_alike(verdict, hidden),
+        "field_words": tuple(dict.fromkeys(span.text for span in field_words(verdict))),
+    }
 
 
-def _rival(case: Case, blind: bool) -> RivalCase:
+def _rival(case: Case, blind: bool) -> dict[str, str]:
     verdict, stands = case.verdict, None if blind else case.standing
-    value = cut(render_value(verdict.value), 200) or "(empty)"
-    return RivalCase(case.id, value, cut(verdict.context, 300), stands.decision if stands else "")
+    return {
+        "case_id": case.id,
+        "value": cut(render_value(verdict.value), 200) or "(empty)",
+        "context": cut(verdict.context, 300),
+        "decision": stands.decision if stands else "",
+    }
 
 
 def claim(verdict: Verdict) -> str:
-    """A verdict's claim in one short line."""
     return f"{verdict.entity_type}: {cut(render_value(verdict.value), 80)}"
 
 
@@ -188,6 +147,10 @@ def _filled(form: ValueForm, typed: Mapping[str, str] | None) -> ValueForm:
 def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:
     """Where everything came from, as far as the verdict says."""
     extractor, document, alignment = verdict.extractor, verdict.document, verdict.alignment
+    matched = places = ""
+    if alignment:
+        matched = f"{alignment.route}, {alignment.matches} of {alignment.length} match"
+        places = f", {alignment.occurrences} places" if alignment.occurrences > 1 else ""
     rows: list[tuple[str, str | None]] = [
         ("Extractor model", extractor.model if extractor else None),
         ("Prompt", extractor.prompt_digest if extractor else None),
@@ -195,7 +158,7 @@ def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:
         ("Scorer", verdict.scorer),
         ("Scorer revision", verdict.scorer_revision),
         ("Memory", verdict.memory.snapshot if verdict.memory else None),
-        ("Alignment", _alignment_words(alignment) if alignment else None),
+        ("Alignment", f"{matched}{places}" if alignment else None),
         ("Document", verdict.doc_id),
         ("Document digest", document.digest if document else None),
         ("Record", str(document.coordinates) if document and document.coordinates else None),
@@ -209,6 +172,23 @@ def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:
     return tuple((label, value) for label, value in rows if value)
 
 
-def _alignment_words(alignment: Alignment) -> str:
-    places = f", {alignment.occurrences} places" if alignment.occurrences > 1 else ""
-    return f"{alignment.route}, {alignment.matches} of {alignment.length} match{places}"
+_SAID = {True: "accepted", False: "rejected", None: "disputed"}
+
+
+def reviewed_alike(verdict: Verdict, hidden: Collection[str] = ()) -> dict[str, object] | None:
+    """What people decided on values like this one, but for the cases in ``hidden``, the most alike
+    first, and which way that moved the score; None where it had no part."""
+    memory = verdict.memory
+    if memory is None or not memory.cases:
+        return None
+    moved = "raised" if memory.shift > 0 else "lowered" if memory.shift < 0 else "left as it was"
+    cases = [
+        {
+            "case_id": case.case_id,
+            "said": f"{_SAID[case.supported]} by {', '.join(v.reviewer for v in case.votes)}",
+            "likeness": case.likeness,
+        }
+        for case in memory.cases
+        if case.case_id not in hidden
+    ]
+    return {"effect": f"the score was {moved} by them", "cases": cases}

@@ -4,10 +4,12 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeGuard
+from typing import Final, Literal, TypeGuard
 
-from safepassage.schemas import canonical_json, strict_json
+from safepassage.schemas import ReviewDecision, canonical_json, strict_json
 from safepassage.schemas.base import Json
+from safepassage.schemas.review import DECISION_REASONS, MAX_COMMENT, DecisionReason
+from safepassage.schemas.schema_field import MAX_DESCRIPTION
 
 MAX_CORRECTION_CHARACTERS = 10_000
 _MAX_FIELDS = 12
@@ -36,7 +38,6 @@ class ValueForm:
 
 
 def form_for(value: Json) -> ValueForm:
-    """The form in which a person corrects ``value``."""
     if _is_flat(value):
         return ValueForm(
             "fields",
@@ -130,3 +131,59 @@ def _text(value: Json) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
+
+
+_DECISIONS: Final[tuple[ReviewDecision, ...]] = (
+    *("supports", "insufficient", "corrected", "skipped"),
+)
+_SHORT: Final[Mapping[DecisionReason, str]] = {
+    "wrong_field": "Wrong field",
+    "other_person": "Other person",
+    "denied": "Denied",
+    "wrong_value": "Wrong value",
+    "not_in_text": "Not in the text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonButton:
+    """A button that refuses for a reason: what it sends, its words, its key."""
+
+    reason: DecisionReason
+    label: str
+    sentence: str
+    key: str
+
+
+REASON_BUTTONS: Final = tuple(
+    ReasonButton(reason, _SHORT[reason], sentence, str(key))
+    for key, (reason, sentence) in enumerate(DECISION_REASONS.items(), start=1)
+)
+
+
+def read_decision(form: Mapping[str, str]) -> tuple[ReviewDecision, DecisionReason | None] | None:
+    """What the pressed button says, "insufficient:denied" being a refusal with its reason; a
+    correction has its reason beside it. None where there is no such decision."""
+    name, _, with_it = form.get("decision", "").partition(":")
+    decision = next((known for known in _DECISIONS if known == name), None)
+    said = with_it or (form.get("reason", "") if decision == "corrected" else "")
+    reason = next((known for known in DECISION_REASONS if known == said), None)
+    if decision is None or (said and reason is None) or (with_it and decision != "insufficient"):
+        return None
+    return decision, reason
+
+
+def read_comment(form: Mapping[str, str]) -> str:
+    """The comment, in one line and cut at its limit."""
+    return _line(form, "comment")[:MAX_COMMENT]
+
+
+def read_description(form: Mapping[str, str], today: str) -> str:
+    """The description that the reviewer proposes for the field, in one line and cut at its limit;
+    "" where it is the one of ``today``."""
+    proposed = _line(form, "description")[:MAX_DESCRIPTION]
+    return "" if proposed == " ".join(today.split()) else proposed
+
+
+def _line(form: Mapping[str, str], name: str) -> str:
+    return " ".join(form.get(name, "").split())

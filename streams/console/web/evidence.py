@@ -50,7 +50,6 @@ def evidence_shown(verdict: Verdict) -> EvidenceShown | None:
 
 
 def _triple(triple: JudgedTriple) -> tuple[str, str]:
-    """The edge, and what became of it."""
     edge = " — ".join((triple.subject, triple.relation, triple.object))
     missing = f": {', '.join(triple.missing)}" if triple.missing else ""
     return cut(edge, 300), f"{STATUSES[triple.status]}{missing}"

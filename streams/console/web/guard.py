@@ -57,7 +57,9 @@ class Guard:
                 started = True
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
-                headers["Cache-Control"] = _caching(scope["path"])
+                # Pages hold documents, and stay out of every cache; our files are asked for again.
+                static = scope["path"].startswith("/static/")
+                headers["Cache-Control"] = "no-cache" if static else "no-store"
             await send(message)
 
         try:
@@ -71,11 +73,6 @@ class Guard:
             if not started:
                 answer = PlainTextResponse("Something went wrong here. It was logged.", 500)
                 await answer(scope, receive, send_guarded)
-
-
-def _caching(path: str) -> str:
-    """Pages hold documents, and stay out of every cache; our own files are asked for again."""
-    return "no-cache" if path.startswith("/static/") else "no-store"
 
 
 def _refuse_body(scope: Scope) -> PlainTextResponse | None:

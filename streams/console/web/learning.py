@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from safepassage.schemas import LearningEvent
 from safepassage.schemas.proportion import Proportion
 from safepassage.scoring_worker.risk.accepted import AcceptedRisk
+
+if TYPE_CHECKING:
+    from ...learning.events import Runs
 
 LISTED_EVENTS = 60
 WORDS: Mapping[str, str] = {
@@ -22,38 +24,6 @@ WORDS: Mapping[str, str] = {
     "ended": "Ended",
 }
 FIGURES = ("recall", "precision", "f1", "accepted", "macro_f1")
-
-
-class Progress(Protocol):
-    """How far a training is."""
-
-    @property
-    def done(self) -> int: ...
-
-    @property
-    def total(self) -> int: ...
-
-
-class Runs(Protocol):
-    """What runs of learning did so far."""
-
-    events: list[LearningEvent]
-
-    @property
-    def progress(self) -> Progress | None: ...
-
-    @property
-    def asking(self) -> LearningEvent | None: ...
-
-
-class Candidates(Protocol):
-    """Reads what was learnt, and answers a candidate that asks."""
-
-    async def runs(self) -> Runs: ...
-
-    async def promote(self, run: str, by: str) -> LearningEvent: ...
-
-    async def refuse(self, run: str, by: str) -> LearningEvent: ...
 
 
 @dataclass(frozen=True, slots=True)

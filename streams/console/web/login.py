@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from safepassage.streams.console.leases import Leases, LeasesAway
-from safepassage.streams.console.login.modes import Login, TokenLogin
-from safepassage.streams.console.login.person import LoginRefused, Person
-from safepassage.streams.console.login.proxy import ProxyLogin
-from safepassage.streams.console.session import (
+from ..leases import Leases, LeasesAway
+from ..login.modes import Login, TokenLogin
+from ..login.person import LoginRefused, Person
+from ..login.proxy import ProxyLogin
+from ..session import (
     ATTEMPT_SECONDS,
     SESSION_SECONDS,
     GuessLimit,
@@ -23,7 +23,6 @@ from safepassage.streams.console.session import (
     client_key,
     reviewer_name,
 )
-
 from .guard import peer
 from .templating import render
 
@@ -48,7 +47,6 @@ class Entrance:
         self._behind_tls = login.behind_tls
 
     def routes(self) -> list[BaseRoute]:
-        """The paths open to everybody."""
         return [
             Route("/login", self.login_form),
             Route("/login", self.login, methods=["POST"]),
@@ -76,11 +74,9 @@ class Entrance:
         return session
 
     def csrf(self, session: Session) -> str:
-        """The token that every form of ``session`` carries."""
         return self._sessions.csrf(session)
 
     async def is_ours(self, request: Request, session: Session) -> bool:
-        """Whether the request's form is from a page of this session."""
         form = await request.form()
         return self._sessions.csrf_matches(session, str(form.get("csrf", "")))
 
@@ -155,7 +151,6 @@ class Entrance:
         return self._with_cookie(response, request, session)
 
     async def logout(self, request: Request) -> Response:
-        """Forget the cookie, and free the case that was open."""
         session = self.session(request)
         if session is None or not await self.is_ours(request, session):
             raise foreign_form()
@@ -222,5 +217,4 @@ def login_path(request: Request) -> str:
 
 
 def _ours(target: str) -> str:
-    """``target`` where it is a path of ours, else the queue."""
     return target if _OUR_PATH.fullmatch(target) else "/review"

@@ -10,12 +10,10 @@ from rapidfuzz.distance import Levenshtein
 
 from safepassage.schemas import Span
 
-MAX_SHOWN_CHARACTERS = 10_000
-"""Longer quotes and passages are shown cut and are not compared."""
+MAX_SHOWN_CHARACTERS = 10_000  # Longer quotes and passages are shown cut and are not compared
 
 AROUND_CHARACTERS = 700
-STUB = 60
-"""Characters that are shown: to say that they are left out takes as much room."""
+STUB = 60  # Characters that are shown: to say that they are left out takes as much room
 MAX_AROUND_CHARACTERS = 45_000
 
 # Controls, invisible signs and everything that reorders text: in a quarantine they are evidence.

@@ -19,10 +19,10 @@ from safepassage.agents.intake.intake import Intake
 from safepassage.agents.intake.limits import Refused
 from safepassage.files import limits
 from safepassage.schemas import Box, Coordinates, Document, Omission, Original, PageSize, Verdict
-from safepassage.streams.offline.evidence_boxes import evidence_boxes, quoted_spans
-from safepassage.streams.offline.original_path import original_path
-from safepassage.streams.settings import Settings
-from safepassage.streams.topics import RESPONSES
+
+from ...offline.evidence_boxes import evidence_boxes, original_path, quoted_spans
+from ...settings import Settings
+from ...topics import RESPONSES
 
 PATIENCE_SECONDS = 4.0
 DRAWING_SECONDS = 30.0
@@ -82,7 +82,6 @@ class Originals:
         self._intake.close()
 
     async def pages(self, verdict: Verdict) -> EvidencePages:
-        """Where the passages of ``verdict`` are."""
         try:
             document = await self._document(verdict)
         except NoPicture as error:
@@ -144,8 +143,7 @@ class Originals:
             raise NoPicture(f"The original {refusal}.") from refusal
 
     def _file(self, original: Original) -> Path:
-        """The file, if it lies where files may be shown from. What lies elsewhere is not told
-        from what does not exist."""
+        """The file, if it may be shown. What lies elsewhere is not told from what is missing."""
         nowhere = NoPicture("The original does not lie in the folder of originals.")
         try:
             path = original_path(self._root, original) if self._root else None

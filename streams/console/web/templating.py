@@ -7,8 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from safepassage.streams.console.index.store import UNKNOWN_TIME
-
+from ..index.store import UNKNOWN_TIME
 from .marking import cut, plain, visible, visible_change
 
 HERE = Path(__file__).parent
@@ -18,7 +17,6 @@ _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def render(name: str, context: Mapping[str, object], status: int = 200) -> HTMLResponse:
-    """The page of a template."""
     return HTMLResponse(ENVIRONMENT.get_template(name).render(context), status_code=status)
 
 

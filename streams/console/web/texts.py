@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from aiokafka.errors import KafkaError
 
 from safepassage.agents.document_store import DocumentStore, DocumentStoreError
-from safepassage.schemas import DocumentRef, Span, Verdict
+from safepassage.schemas import Span, Verdict
 
 PATIENCE_SECONDS = 4.0
 
@@ -30,7 +30,6 @@ class DocumentTexts:
         self._store = store
 
     async def of(self, verdict: Verdict) -> DocumentText:
-        """The text of a verdict's document."""
         ref = verdict.document
         if ref is None:
             return DocumentText(problem="The verdict names no document.")
@@ -39,18 +38,10 @@ class DocumentTexts:
         except TimeoutError:
             return DocumentText(problem="The text did not come in time. Reload to try again.")
         except (DocumentStoreError, LookupError, ValueError, KafkaError, OSError) as error:
-            return DocumentText(problem=_explain(ref, error))
-        passages = _passages(verdict)
+            place, why = ref.coordinates or "no known record", type(error).__name__
+            return DocumentText(problem=f"The document's text is not available ({place}: {why}).")
+        alignment = verdict.alignment
+        passages = alignment.passages or alignment.spans if alignment else ()
         standing = tuple(s for s in passages if text[s.start : s.end] == s.text)
         problem = "" if len(standing) == len(passages) else "The passage is not in the text."
         return DocumentText(text, standing, problem)
-
-
-def _passages(verdict: Verdict) -> tuple[Span, ...]:
-    alignment = verdict.alignment
-    return alignment.passages or alignment.spans if alignment else ()
-
-
-def _explain(ref: DocumentRef, error: Exception) -> str:
-    place = ref.coordinates or "no known record"
-    return f"The document's text is not available ({place}: {type(error).__name__})."

@@ -8,27 +8,46 @@ from starlette.responses import Response
 
 from safepassage.schemas.error_type import DESCRIPTIONS
 from safepassage.schemas.wording import REASONS
-from safepassage.streams.console.index import measures
-from safepassage.streams.console.index.case_filter import CaseFilter
-from safepassage.streams.console.index.store import Case
-from safepassage.streams.console.leases import LeasesAway
-from safepassage.streams.console.review_desk import (
-    CaseChanged,
-    CaseGone,
-    CaseTaken,
-    DeskError,
-    NotSaved,
-    ReviewDesk,
-)
-from safepassage.streams.console.session import Session
 
+from ..index import measures
+from ..index.case_filter import CaseFilter
+from ..index.store import Case
+from ..leases import LeasesAway
+from ..review_desk import CaseChanged, CaseGone, CaseTaken, DeskError, NotSaved, ReviewDesk
+from ..session import Session
 from .case_page import case_page, claim, query_string
-from .decision_reasons import REASON_BUTTONS
+from .correction import REASON_BUTTONS
 from .login import Entrance
 from .originals import EvidencePages, Originals
 from .templating import render
 from .texts import DocumentTexts
-from .wording import AGES, ORDERS, POOLS
+
+POOLS = {
+    "queue": "Stopped, with spot checks mixed in",
+    "stopped": "Stopped only",
+    "checks": "Spot checks only",
+    "second": "Second opinions on decided cases",
+    "double": "Waiting for a second person",
+    "skipped": "Skipped by me",
+    "document": "All of one document, accepted too",
+}
+
+ORDERS = {
+    "teaching": "What teaches most, picked by chance",
+    "uncertain": "Most uncertain first",
+    "oldest": "Oldest first",
+    "newest": "Newest first",
+}
+
+AGES = {
+    "": "Any age",
+    "hour": "Last hour",
+    "day": "Last 24 hours",
+    "week": "Last 7 days",
+    "older-day": "Older than 24 hours",
+    "older-week": "Older than 7 days",
+}
+
 
 FRESH_SECONDS = 2.0
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safepassage.schemas import AuditBlock, AuditEntry, Coordinates, DeadLetter
-from safepassage.streams.audit.audit_source import ROLE, AuditSource
+from safepassage.streams.audit.audit_source import ROLE, AuditSource, chain_ends
 from safepassage.streams.audit.chain import (
     AuditFinding,
     Chains,
@@ -25,9 +25,7 @@ from safepassage.streams.audit.chain import (
     genesis,
     read_chains,
 )
-from safepassage.streams.audit.chain_ends import chain_ends
-from safepassage.streams.audit.explained_gaps import Retention
-from safepassage.streams.audit.verification import AuditResult, verify, verify_chain
+from safepassage.streams.audit.verification import AuditResult, Retention, verify, verify_chain
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_admin, new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher

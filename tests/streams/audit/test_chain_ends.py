@@ -15,9 +15,8 @@ import pytest
 from aiokafka import AIOKafkaConsumer, OffsetAndMetadata, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 
-from safepassage.streams.audit import chain_ends as module
-from safepassage.streams.audit.audit_source import ROLE
-from safepassage.streams.audit.chain_ends import ChainEnd, chain_ends
+from safepassage.streams.audit import audit_source as module
+from safepassage.streams.audit.audit_source import ROLE, ChainEnd, chain_ends
 from safepassage.streams.audit.verification import verify
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_group_consumer

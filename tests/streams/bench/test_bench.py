@@ -14,7 +14,7 @@ from safepassage.streams.bench import arrivals, roles, run
 from safepassage.streams.bench.arrivals import Arrival, arrive, schedule
 from safepassage.streams.bench.completions import Completions, Ending
 from safepassage.streams.bench.figures import figures, percentiles
-from safepassage.streams.bench.roles import RoleLoad, Scrape, bottleneck, lags, loads
+from safepassage.streams.bench.roles import RoleFigures, Scrape, bottleneck, lags, loads
 from safepassage.streams.bench.run import Bench, BenchRequest
 from safepassage.streams.bench.workload import Workload
 from safepassage.streams.cli import app
@@ -30,6 +30,16 @@ from tests.streams.doubles import document_role
 from tests.streams.judged import publish, verdict
 
 RUN = "bench-0123456789ab"
+
+
+def load(role, busy, rate, seconds, cpu):
+    return RoleFigures(
+        role=role,
+        busy=busy,
+        records_per_second=rate,
+        seconds_per_record=seconds,
+        cpu_seconds_per_record=cpu,
+    )
 
 
 def place(offset: int) -> Coordinates:
@@ -94,7 +104,7 @@ def test_the_figures_count_what_ended_in_time_late_and_never():
         arrivals=sent,
         endings=endings,
         until=10.0,
-        loads=[RoleLoad("score", 0.5, 2.0, 0.25, 0.1)],
+        loads=[load("score", 0.5, 2.0, 0.25, 0.1)],
         lags=[{"score": 1}, {"score": 9}, {"score": 4}],
         bottleneck=None,
     )
@@ -108,8 +118,8 @@ def test_the_figures_count_what_ended_in_time_late_and_never():
 
 
 def test_the_bottleneck_is_the_busiest_role_or_the_one_that_falls_behind():
-    def load(role: str, busy: float) -> RoleLoad:
-        return RoleLoad(role, busy, 1.0, 0.1, None)
+    def load(role: str, busy: float) -> RoleFigures:
+        return load(role, busy, 1.0, 0.1, None)
 
     level = {"extract": 0, "align": 0, "score": 0}
     behind = {"extract": 0, "align": 5, "score": 80}

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from aiokafka import TopicPartition
 
-from safepassage.schemas import AuditBlock, DeadLetter, DocumentRef
+from safepassage.schemas import AuditBlock, AuditEntry, DeadLetter, DocumentRef
 from safepassage.streams import agent_factory
 from safepassage.streams.audit import chain, verification
 from safepassage.streams.cli import labels
@@ -61,7 +61,14 @@ def no_reviews(_: int) -> Iterator[Record]:
 def blocks(count: int) -> Iterator[Record]:
     """The audit's chain of the verdicts, a block for each hundred."""
     name, previous = chain.chain_name("accepted", 0), chain.genesis("accepted-0").hex()
-    entries = (chain.entry_of(record, f"{record.offset:032x}") for record in verdicts(count))
+    entries = (
+        AuditEntry(
+            source=record.coordinates,
+            verdict_id=f"{record.offset:032x}",
+            sha256=chain.value_digest(record).hex(),
+        )
+        for record in verdicts(count)
+    )
     for first in range(0, count, 100):
         run = tuple(itertools.islice(entries, 100))
         head = chain.fold(previous, run)

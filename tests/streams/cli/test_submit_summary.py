@@ -9,7 +9,7 @@ import pytest
 from safepassage.schemas import Coordinates, Document, DocumentReport
 from safepassage.streams.cli import submit
 from safepassage.streams.cli.submit import _note, _shown_progress
-from safepassage.streams.offline.submission_progress import SubmissionProgress
+from safepassage.streams.offline.submit import SubmissionProgress
 from safepassage.streams.settings import Settings
 
 

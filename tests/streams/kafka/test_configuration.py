@@ -109,21 +109,21 @@ def test_doctor_warns_of_topics_that_are_lost_with_a_broker():
 async def test_doctor_sets_what_loses_nothing_and_leaves_all_else(kafka: Settings):
     own = {"segment.bytes": "1048576"}
     await create(kafka, REVIEWS, {"retention.ms": WEEK, "retention.bytes": "1000"} | own)
-    told = [diagnosis.found for diagnosis in await doctor.tell_alterations(kafka)]
+    told = [diagnosis.found for diagnosis in await doctor.alter(kafka, apply=False)]
     name = kafka.topic(REVIEWS.name)
     assert [found.partition(" (")[0] for found in told] == [
         f"{name} would get retention.ms=-1",
         f"{name} would get retention.bytes=-1",
     ]
     assert len(await doctor.check_topics(kafka)) == 2  # nothing was done
-    await doctor.alter(kafka)
+    await doctor.alter(kafka, apply=True)
     assert [d.state for d in await doctor.check_topics(kafka)] == ["ok"]
     assert (await settings_of(kafka, name)).items() >= own.items()
 
 
 async def test_another_policy_is_left_to_a_person(kafka: Settings):
     await create(kafka, SCORERS, {"cleanup.policy": "delete"})
-    assert await doctor.alter(kafka) == []
+    assert await doctor.alter(kafka, apply=True) == []
     (diagnosis,) = await doctor.check_topics(kafka)
     assert "cleanup.policy=compact" in diagnosis.remedy
 

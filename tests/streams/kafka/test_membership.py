@@ -14,7 +14,7 @@ from aiokafka.errors import GroupAuthorizationFailedError, KafkaConnectionError
 from safepassage.streams.audit.audit_source import AuditSource
 from safepassage.streams.delivery.batch_source import _Turn
 from safepassage.streams.kafka.admin import create_topics
-from safepassage.streams.kafka.membership import group_member
+from safepassage.streams.kafka.clients import group_member
 from safepassage.streams.kafka.reading import reader
 from safepassage.streams.report.report_source import ReportSource
 from safepassage.streams.settings import Settings

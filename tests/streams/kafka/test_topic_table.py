@@ -8,7 +8,7 @@ import pytest
 
 from safepassage.schemas import DocumentValues
 from safepassage.streams.kafka.records import Record
-from safepassage.streams.realignment.store import ValuesStore
+from safepassage.streams.realignment.role import ValuesStore
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import DOCUMENT_VALUES
 from tests.streams.judged import publish

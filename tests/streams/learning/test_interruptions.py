@@ -20,9 +20,8 @@ from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import decode
 from safepassage.streams.learning import events, learner, task
 from safepassage.streams.learning.candidates import Candidates
-from safepassage.streams.learning.folder_lock import LearnsElsewhere, alone
 from safepassage.streams.learning.learner import Learner
-from safepassage.streams.learning.learning_source import LearnSource
+from safepassage.streams.learning.learning_source import LearnsElsewhere, LearnSource, alone
 from safepassage.streams.release.promotion import incumbent
 from safepassage.streams.release.releases import ReleaseRefused
 from safepassage.streams.settings import Settings

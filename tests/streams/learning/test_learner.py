@@ -20,11 +20,10 @@ from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.publisher import open_publisher
 from safepassage.streams.learning import task
 from safepassage.streams.learning.candidates import Candidates
-from safepassage.streams.learning.events import read_runs
+from safepassage.streams.learning.events import read_progress, read_runs
 from safepassage.streams.learning.learner import Learner
 from safepassage.streams.learning.learning_source import LearnSource
 from safepassage.streams.learning.task import Decided, Outcome, Task, carry_out, read_outcome
-from safepassage.streams.learning.training_progress import read_progress
 from safepassage.streams.release.promotion import incumbent
 from safepassage.streams.release.releases import ReleaseRefused, releases_in_force
 from safepassage.streams.settings import Settings

@@ -8,17 +8,18 @@ from pathlib import Path
 import pytest
 
 from safepassage.schemas import LearningEvent
-from safepassage.streams.cli.watch import _learning
+from safepassage.streams.cli.verdicts import _learning
 from safepassage.streams.console.web.learning import learning_page
 from safepassage.streams.console.web.templating import render as render_page
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.publisher import open_publisher
-from safepassage.streams.learning.events import read_runs, say
-from safepassage.streams.learning.training_progress import (
+from safepassage.streams.learning.events import (
     FILE,
     ProgressFile,
     TrainingProgress,
     read_progress,
+    read_runs,
+    say,
 )
 from safepassage.streams.settings import Settings
 from safepassage.streams.verdicts.live_view import Stream, render
@@ -70,5 +71,5 @@ async def test_page_and_watch_show_the_run_that_learns(
     assert '<progress id="progress" max="120" value="30"' in page
     assert "reading labels: 25%" in page
     assert 'http-equiv="refresh"' in page
-    monkeypatch.setattr("safepassage.streams.cli.watch.settings", lambda: settings)
+    monkeypatch.setattr("safepassage.streams.cli.verdicts.settings", lambda: settings)
     assert "learning · reading labels: 25%" in shown(render(Stream(), QUIET, await _learning()))

@@ -29,7 +29,7 @@ from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.reading import read_topics
-from safepassage.streams.memory.snapshots import SnapshotLost
+from safepassage.streams.memory.live import SnapshotLost
 from safepassage.streams.replay.engine import ReplayRequest, run_replay
 from safepassage.streams.replay.plan import verdicts_topic
 from safepassage.streams.settings import Settings

@@ -7,7 +7,7 @@ import pytest
 from safepassage.schemas import MemorySnapshot
 from safepassage.scoring_worker.memory.index import NO_MEMORY
 from safepassage.streams.kafka.records import Record
-from safepassage.streams.memory.snapshots import SnapshotLost, Snapshots
+from safepassage.streams.memory.live import SnapshotLost, Snapshots
 from tests.scoring_worker.memory.entries import entry, snapshot
 
 SCORER = "scorer"

@@ -17,7 +17,7 @@ from safepassage.schemas import (
 )
 from safepassage.streams.delivery.llm_warnings import MEASURE
 from safepassage.streams.kafka.records import Record
-from safepassage.streams.offline.submission_progress import SubmissionProgress
+from safepassage.streams.offline.submit import SubmissionProgress
 from safepassage.streams.settings import Settings
 
 PLACES = {Coordinates(topic="documents", partition=0, offset=n): f"d{n}" for n in range(4)}

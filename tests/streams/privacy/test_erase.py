@@ -19,7 +19,7 @@ from safepassage.streams.kafka.publisher import KafkaPublisher, PublishFailed
 from safepassage.streams.kafka.reading import follow_erasures, read_erasures, read_topics
 from safepassage.streams.kafka.records import ErasedRecord, Outgoing, Received, decode
 from safepassage.streams.labels.from_reviews import read_reviews
-from safepassage.streams.memory.snapshots import Snapshots
+from safepassage.streams.memory.live import Snapshots
 from safepassage.streams.privacy import erasure, keys
 from safepassage.streams.privacy.erasure import erase, unfinished
 from safepassage.streams.redrive.letters import Selection, survey

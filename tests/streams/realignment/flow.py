@@ -28,8 +28,7 @@ from safepassage.schemas.verdict_after_review import next_verdict
 from safepassage.scoring_worker import Pair
 from safepassage.streams.kafka.publisher import PublishFailed
 from safepassage.streams.kafka.records import Outgoing, Record
-from safepassage.streams.realignment.role import realign_role
-from safepassage.streams.realignment.store import ValuesStore
+from safepassage.streams.realignment.role import ValuesStore, realign_role
 from safepassage.streams.topics import (
     ACCEPTED,
     DOCUMENT_VALUES,

@@ -9,8 +9,7 @@ from safepassage.schemas import Coordinates, Document, DocumentValues
 from safepassage.schemas.realignment import KnownValue
 from safepassage.streams.kafka.records import Record
 from safepassage.streams.realignment.known import Told, noted, requested, within
-from safepassage.streams.realignment.role import in_time
-from safepassage.streams.realignment.store import ValuesStore
+from safepassage.streams.realignment.role import ValuesStore, in_time
 from tests.streams.judged import verdict
 
 ACCEPTED = Coordinates(topic="accepted", partition=0, offset=5)

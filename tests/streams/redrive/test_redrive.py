@@ -31,14 +31,15 @@ from safepassage.streams.kafka.reading import ends
 from safepassage.streams.kafka.records import Outgoing, Received, Record, Redriven
 from safepassage.streams.redrive import engine
 from safepassage.streams.redrive.engine import (
+    OUTCOME_TOPICS,
     RedriveRequest,
     RedriveResult,
+    outcomes,
     plan,
     put_back_before,
     redrive,
 )
 from safepassage.streams.redrive.letters import Selection, survey
-from safepassage.streams.redrive.outcomes import OUTCOME_TOPICS, outcomes
 from safepassage.streams.report.report_source import ReportSource
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings

@@ -49,10 +49,15 @@ async def reviewed(kafka: Settings) -> Settings:
 async def attempt(settings: Settings, candidate: str) -> tuple[Incumbent, bool]:
     """Judge the candidate on the reviews, and promote it if it passes."""
     cases = await promotion.reviewed_gold(settings)
-    live, result = await promotion.hold_against(settings, candidate, cases, BOUNDS, shelf(OLD, NEW))
+    live, result = await hold_against(settings, candidate, cases, BOUNDS, shelf(OLD, NEW))
     if result.passed:
         await promotion.promote(settings, live, result, candidate, SIGNED)
     return live, result.passed
+
+
+async def hold_against(settings, candidate, cases, bounds, load):
+    live = await promotion.incumbent(settings)
+    return live, promotion.judged_against(live, candidate, cases, bounds, load)
 
 
 async def test_better_scorer_is_promoted_and_rolled_back(kafka: Settings):
@@ -89,7 +94,7 @@ async def test_refused_result_cannot_be_promoted(kafka: Settings):
     settings = (await reviewed(kafka)).model_copy(update={"scorer": "new"})
     cases = await promotion.reviewed_gold(settings)
     load = shelf(OLD, NEW)
-    live, result = await promotion.hold_against(settings, "old", cases, BOUNDS, load)
+    live, result = await hold_against(settings, "old", cases, BOUNDS, load)
     with pytest.raises(ReleaseRefused, match="nothing was changed"):
         await promotion.promote(settings, live, result, "old", SIGNED)
 
@@ -98,7 +103,7 @@ async def test_comparison_with_a_former_incumbent_is_void(kafka: Settings):
     settings = await reviewed(kafka)
     cases = await promotion.reviewed_gold(settings)
     load = shelf(OLD, NEW)
-    live, result = await promotion.hold_against(settings, "new", cases, BOUNDS, load)
+    live, result = await hold_against(settings, "new", cases, BOUNDS, load)
     await attempt(settings, "new")
     with pytest.raises(ReleaseRefused, match="meanwhile"):
         await promotion.promote(settings, live, result, "new", SIGNED)
@@ -109,7 +114,7 @@ async def test_candidate_is_not_tested_on_what_it_learnt_from(kafka: Settings):
     cases = await promotion.reviewed_gold(settings)
     learnt = cases[0].group
     seen = replace(NEW, learnt_from=more_learnt(LearntFrom(), [(learnt, "")]))
-    _, result = await promotion.hold_against(settings, "new", cases, BOUNDS, shelf(OLD, seen))
+    _, result = await hold_against(settings, "new", cases, BOUNDS, shelf(OLD, seen))
     left = [case for case in cases if case.group != learnt]
     assert result.supported + result.unsupported == len(left) < len(cases)
     assert result.learnt == len(cases) - len(left)
@@ -121,7 +126,7 @@ async def test_candidate_that_learnt_from_everything_is_refused(kafka: Settings)
     passages = [("", pair.premise) for case in cases for pair in case.pairs]
     seen = replace(NEW, learnt_from=more_learnt(LearntFrom(), passages))
     with pytest.raises(ReleaseRefused, match="all 16 gold labels"):
-        await promotion.hold_against(settings, "new", cases, BOUNDS, shelf(OLD, seen))
+        await hold_against(settings, "new", cases, BOUNDS, shelf(OLD, seen))
 
 
 async def test_candidate_that_does_not_say_what_it_learnt_from_is_refused(kafka: Settings):
@@ -129,7 +134,7 @@ async def test_candidate_that_does_not_say_what_it_learnt_from_is_refused(kafka:
     cases = await promotion.reviewed_gold(settings)
     silent = replace(NEW, learnt_from=None)
     with pytest.raises(ReleaseRefused, match="does not say which documents"):
-        await promotion.hold_against(settings, "new", cases, BOUNDS, shelf(OLD, silent))
+        await hold_against(settings, "new", cases, BOUNDS, shelf(OLD, silent))
 
 
 async def test_live_scorer_is_no_candidate(kafka: Settings):
@@ -190,5 +195,5 @@ async def test_a_candidate_that_is_not_there_is_not_called_released(kafka: Setti
     await create_topics(kafka)
     settings, load = kafka.model_copy(update={"scorer": "old"}), shelf(OLD)
     with pytest.raises(ReleaseRefused, match="the candidate 'nothing' cannot be loaded") as refused:
-        await promotion.hold_against(settings, "nothing", [], Bounds(), load)
+        await hold_against(settings, "nothing", [], Bounds(), load)
     assert "rollback" not in str(refused.value)

@@ -15,10 +15,9 @@ from safepassage.scoring_worker.learnt_from import LearntFrom, more_learnt
 from safepassage.streams.release.shadow import shadowing_revision
 from safepassage.streams.replay.comparison import compare
 from safepassage.streams.replay.engine import ReplayRequest, run_replay
-from safepassage.streams.replay.page import render, write_report
 from safepassage.streams.replay.plan import verdicts_topic
 from safepassage.streams.replay.report_schema import ReplayReport, measured
-from safepassage.streams.replay.terminal import print_report
+from safepassage.streams.replay.terminal import print_report, render, write_report
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, ALIGNMENTS, QUARANTINE, REVIEWS, SHADOW
 from safepassage.streams.topology import route

@@ -21,7 +21,7 @@ from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import Outgoing
-from safepassage.streams.report import source as report_source
+from safepassage.streams.report import report_source
 from safepassage.streams.report.report_source import ReportSource
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import MANIFESTS, QUARANTINE, REPORTS

@@ -11,7 +11,7 @@ import structlog
 from safepassage.streams import worker
 from safepassage.streams.cli import _for_operator
 from safepassage.streams.kafka.reading import UnknownTopic
-from safepassage.streams.runtime.tracebacks import frames
+from safepassage.streams.runtime.errors import frames
 from tests.streams.doubles import FakePublisher, delivery_of, document_record, document_role
 
 SECRET = "the tenant is Ann Lee"

@@ -15,7 +15,7 @@ from safepassage.schemas import KeyNode
 from safepassage.streams.sealing.envelope import opened, seal
 from safepassage.streams.sealing.frame import KeysUnusable, SealBroken, is_sealed, subject_of
 from safepassage.streams.sealing.key_tree import DEPTH, KEY_BYTES, KeyGone, KeyTree
-from safepassage.streams.sealing.master_keys import MasterKeys
+from safepassage.streams.sealing.seals import MasterKeys
 from safepassage.streams.settings import Settings
 
 KEY = bytes(range(32))

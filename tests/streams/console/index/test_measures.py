@@ -5,7 +5,7 @@ from __future__ import annotations
 from safepassage.schemas import StandingDecision
 from safepassage.streams.console.index.measures import labels_wanted
 from safepassage.streams.console.index.store import CaseStore
-from safepassage.streams.labels.wanted import judges
+from safepassage.streams.labels.from_reviews import judges
 
 
 def decision(number: int, said: str | None, document: str) -> StandingDecision:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from safepassage.schemas import ReviewerLogin
-from safepassage.streams.console.login.revocation import Revocations
+from safepassage.streams.console.login.modes import Revocations
 from tests.streams.console.web.test_app import Console, opened
 
 ANA = ReviewerLogin(way="oidc", subject="Sub-Ana", issuer="https://id.example.org")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from safepassage.schemas.review import DECISION_REASONS, MAX_COMMENT
-from safepassage.streams.console.web.decision_reasons import (
+from safepassage.streams.console.web.correction import (
     REASON_BUTTONS,
     read_comment,
     read_decision,

@@ -9,7 +9,6 @@ from safepassage.schemas import LearningEvent
 from safepassage.scoring_worker.risk.accepted import AcceptedRisk
 from safepassage.streams.console.web.learning import learning_page
 from safepassage.streams.learning.events import Runs, following
-from safepassage.streams.learning.task import told
 from safepassage.streams.replay.report_schema import Rate
 from tests.streams.learning.test_learner import PASSED
 
@@ -19,7 +18,7 @@ def runs(replayed: dict[str, Any] | None) -> Runs:
     counts = {"reviews": 100, "supported": 60, "unsupported": 40}
     started = LearningEvent(id="s", run="r", step="started", at=now, by="learn", **counts)
     again = following(started, "replayed", figures=replayed)
-    asked = following(started, "asked", figures=told(PASSED), revision="new-1")
+    asked = following(started, "asked", figures=PASSED.model_dump(mode="json"), revision="new-1")
     return Runs([started, again, asked])
 
 
