@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from redis.asyncio import Redis
 
-from safepassage.schemas import Coordinates, Document
+from safepassage.schemas import Coordinates, Document, Event
 
 from .kafka.erasures_and_seals import protection
 from .kafka.point_reader import PointReader, point_reader
 from .kafka.records import UnreadableRecord, decode
 from .runtime import metrics
 from .settings import Settings
-from .topics import DOCUMENTS, RESPONSES
+from .topics import DOCUMENTS, RESPONSES, Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,10 +108,16 @@ async def reread_document(points: PointReader, coordinates: Coordinates) -> Docu
     Raises:
         LookupError: the record is gone, or is no document.
     """
-    if coordinates.topic != points.settings.topic(DOCUMENTS.name):
-        raise LookupError(f"{coordinates.topic} is not the topic of documents")
+    return await _reread(points, coordinates, DOCUMENTS)  # type: ignore[return-value]
+
+
+async def _reread(points: PointReader, coordinates: Coordinates, *topics: Topic) -> Event:
+    """Coordinates come with the events, from outside: only topics of documents are read."""
+    model = {points.settings.topic(t.name): t.model for t in topics}.get(coordinates.topic)
+    if model is None:
+        raise LookupError(f"{coordinates.topic} is no topic of documents")
     try:
-        return decode(await points.read(coordinates), Document).event
+        return decode(await points.read(coordinates), model).event
     except UnreadableRecord as error:
         raise LookupError(str(error)) from error
 
@@ -120,18 +126,12 @@ async def reread_text(points: PointReader, coordinates: Coordinates) -> str:
     """A document's text from the record it came in.
 
     Raises:
-        DocumentMissing: the record is gone, or is no document. Coordinates come with the events,
-            from outside: only the two topics that carry documents are read.
+        DocumentMissing: the record is gone, or is no document.
     """
     from safepassage.agents.document_store import DocumentMissing
 
-    named = points.settings.topic
-    model = {named(t.name): t.model for t in (DOCUMENTS, RESPONSES)}.get(coordinates.topic)
-    if model is None:
-        raise DocumentMissing(f"{coordinates.topic} is no topic of documents")
     try:
-        record = await points.read(coordinates)
-        event = decode(record, model).event
-    except (LookupError, UnreadableRecord) as error:
+        event = await _reread(points, coordinates, DOCUMENTS, RESPONSES)
+    except LookupError as error:
         raise DocumentMissing(str(error)) from error
     return event.text  # type: ignore[attr-defined, no-any-return]  # a Document or a Response

@@ -149,7 +149,7 @@ async def read_reviews(settings: Settings) -> tuple[list[Review], int]:
 
 
 async def stream_reviews(settings: Settings) -> AsyncIterator[Review | None]:
-    """Every review on the topic, as often as it came; None for a record that is none."""
+    """Every review on the topic, as often as it came; None for any other record."""
     async for record in read_topics(settings, [REVIEWS]):
         try:
             yield decode(record, Review).event

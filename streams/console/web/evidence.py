@@ -1,11 +1,9 @@
 """What a reviewer sees of a claim's evidence: unsupported words, triples, passages consulted."""
 
-from dataclasses import dataclass
-
 from markupsafe import Markup
 
 from safepassage.schemas import Verdict
-from safepassage.schemas.evidence import ConsultedPassage, JudgedTriple, TripleStatus
+from safepassage.schemas.evidence import TripleStatus
 from safepassage.scoring_worker.detectors.hallugraph.drawing import draw, svg
 
 from .marking import cut
@@ -20,42 +18,30 @@ STATUSES: dict[TripleStatus, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceShown:
-    """Lines for the page, at most `MAX_SHOWN` of each kind, and the triples as a picture."""
-
-    unsupported: tuple[str, ...]
-    triples: tuple[tuple[str, str], ...]
-    passages: tuple[str, ...]
-    measures: tuple[str, ...]
-    graph: Markup | None
-
-
-def evidence_shown(verdict: Verdict) -> EvidenceShown | None:
-    """The evidence of ``verdict`` in words; None if it is missing, as on older verdicts."""
+def evidence_shown(verdict: Verdict) -> dict[str, object] | None:
+    """Lines for the page, at most `MAX_SHOWN` of each kind, and the triples as a picture; None
+    without evidence, as on older verdicts."""
     evidence, text = verdict.evidence, verdict.value
     if not evidence:
         return None
     words = [text[s.start : s.end] for s in evidence.unsupported if isinstance(text, str)]
-    return EvidenceShown(
-        unsupported=tuple([cut(word, 120) for word in words if word.strip()][:MAX_SHOWN]),
-        triples=tuple([_triple(triple) for triple in evidence.triples[:MAX_SHOWN]]),
-        passages=tuple([_passage(passage) for passage in evidence.passages[:MAX_SHOWN]]),
-        measures=tuple(
-            [f"{cut(name, 40)} {share:.2f}" for name, share in evidence.measures.items()]
-        ),
+    triples = []
+    for triple in evidence.triples[:MAX_SHOWN]:
+        edge = " — ".join((triple.subject, triple.relation, triple.object))
+        missing = f": {', '.join(triple.missing)}" if triple.missing else ""
+        triples.append((cut(edge, 300), f"{STATUSES[triple.status]}{missing}"))
+    passages = []
+    for one in evidence.passages[:MAX_SHOWN]:
+        score = "" if one.score is None else f", {one.score:.2f}"
+        rests = " · the verdict rests on it" if one.supports else ""
+        place = f"passage {one.passage + 1}, characters {one.start}–{one.end}"
+        passages.append(f"{place}{score}{rests}")
+    measures = [f"{cut(name, 40)} {share:.2f}" for name, share in evidence.measures.items()]
+    return {
+        "unsupported": [cut(word, 120) for word in words if word.strip()][:MAX_SHOWN],
+        "triples": triples,
+        "passages": passages,
+        "measures": measures,
         # What the entities say is escaped where the picture is made.
-        graph=Markup(svg(draw(evidence.triples))) if evidence.triples else None,  # noqa: S704
-    )
-
-
-def _triple(triple: JudgedTriple) -> tuple[str, str]:
-    edge = " — ".join((triple.subject, triple.relation, triple.object))
-    missing = f": {', '.join(triple.missing)}" if triple.missing else ""
-    return cut(edge, 300), f"{STATUSES[triple.status]}{missing}"
-
-
-def _passage(passage: ConsultedPassage) -> str:
-    score = "" if passage.score is None else f", {passage.score:.2f}"
-    rests = " · the verdict rests on it" if passage.supports else ""
-    return f"passage {passage.passage + 1}, characters {passage.start}–{passage.end}{score}{rests}"
+        "graph": Markup(svg(draw(evidence.triples))) if evidence.triples else None,  # noqa: S704
+    }

@@ -32,7 +32,7 @@ from tests.streams.judged import publish, verdict
 RUN = "bench-0123456789ab"
 
 
-def load(role, busy, rate, seconds, cpu):
+def figures_of(role, busy, rate, seconds, cpu):
     return RoleFigures(
         role=role,
         busy=busy,
@@ -104,7 +104,7 @@ def test_the_figures_count_what_ended_in_time_late_and_never():
         arrivals=sent,
         endings=endings,
         until=10.0,
-        loads=[load("score", 0.5, 2.0, 0.25, 0.1)],
+        loads=[figures_of("score", 0.5, 2.0, 0.25, 0.1)],
         lags=[{"score": 1}, {"score": 9}, {"score": 4}],
         bottleneck=None,
     )
@@ -119,7 +119,7 @@ def test_the_figures_count_what_ended_in_time_late_and_never():
 
 def test_the_bottleneck_is_the_busiest_role_or_the_one_that_falls_behind():
     def load(role: str, busy: float) -> RoleFigures:
-        return load(role, busy, 1.0, 0.1, None)
+        return figures_of(role, busy, 1.0, 0.1, None)
 
     level = {"extract": 0, "align": 0, "score": 0}
     behind = {"extract": 0, "align": 5, "score": 80}
