@@ -103,7 +103,7 @@ class Result:
         """By the verdict's id what of the document its quote is most like."""
         if self.document is None or not any("not_found" in v.reasons for v in verdicts):
             return {}
-        from safepassage.agents.nearest import nearest_of  # noqa: PLC0415 - brings numpy
+        from safepassage.agents.nearest_passage import nearest_of  # noqa: PLC0415 - brings numpy
 
         found = nearest_of(verdicts, self.document.text)
         return {i: cut(near, MAX_QUOTE) for i, near in found.items()}

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from safepassage.agents.nearest import nearest_of
+from safepassage.agents.nearest_passage import nearest_of
 from safepassage.field_words import field_words
 from safepassage.schemas import Decision, Document, Span, Verdict, render_value
 from safepassage.schemas.wording import cut, reasons_in_words, where

@@ -23,7 +23,7 @@ from safepassage.scoring_worker import Scorer
 
 from ..settings import Settings
 from .documents import files_of, has_row_name, read_documents
-from .names import UnknownDocuments, WantedDocuments
+from .wanted_documents import UnknownDocuments, WantedDocuments
 
 R = TypeVar("R", bound=BaseModel)
 

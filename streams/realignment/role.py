@@ -48,7 +48,7 @@ from ..topics import (
     REALIGNMENTS,
     RoleName,
 )
-from .known import MAX_BYTES, Told, noted, requested, within
+from .known_values import MAX_BYTES, Told, noted, requested, within
 
 
 class ValuesStore(TopicTable[DocumentValues]):

@@ -19,7 +19,7 @@ from safepassage.schemas.jsonl import MAX_LINE_BYTES
 from safepassage.scoring_worker import Pair
 from safepassage.streams.cli import app
 from safepassage.streams.offline.check import CheckInput, check, read_input
-from safepassage.streams.offline.names import UnknownDocuments
+from safepassage.streams.offline.wanted_documents import UnknownDocuments
 
 TEXT = "Medication\n\nRamipril: 5 mg\nMetformin: 850 mg\n\nThe claimant is not a citizen of Iran."
 

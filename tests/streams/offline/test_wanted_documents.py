@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from safepassage.agents.intake.intake import Intake
 from safepassage.streams.cli import app
 from safepassage.streams.offline.check import CheckInput, read_input
-from safepassage.streams.offline.names import UnknownDocuments
+from safepassage.streams.offline.wanted_documents import UnknownDocuments
 from safepassage.streams.settings import Settings
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from safepassage.schemas import Coordinates, Document, DocumentValues
 from safepassage.schemas.realignment import KnownValue
 from safepassage.streams.kafka.records import Record
-from safepassage.streams.realignment.known import Told, noted, requested, within
+from safepassage.streams.realignment.known_values import Told, noted, requested, within
 from safepassage.streams.realignment.role import ValuesStore, in_time
 from tests.streams.judged import verdict
 
