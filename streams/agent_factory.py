@@ -35,12 +35,9 @@ def new_extractor(
     within: Within | None = None,
     told: Callable[[str], None] | None = None,
 ) -> Extractor:
-    """The extractor on the configured endpoint, model and schema; ``within`` is told how long
-    each token may take, and ``told`` of calls that are made again.
-
-    Raises:
-        ValueError: the schema cannot be loaded.
-    """
+    """The extractor on the configured endpoint, model and schema; ``within`` is told how long each
+    token may take, and ``told`` of calls that are made again. Raises `ValueError` where the schema
+    cannot be loaded."""
     from safepassage.agents.extraction.cache import ExtractionCache
     from safepassage.agents.extraction.extractor import Extractor
     from safepassage.agents.extraction.schema_loading import load_schema
@@ -103,11 +100,8 @@ def redis_client(settings: Settings) -> Redis:
 
 
 async def reread_document(points: PointReader, coordinates: Coordinates) -> Document:
-    """A document with its layout from the record it came in.
-
-    Raises:
-        LookupError: the record is gone, or is no document.
-    """
+    """A document with its layout from the record it came in. Raises `LookupError` where the record
+    is gone, or is no document."""
     return await _reread(points, coordinates, DOCUMENTS)  # type: ignore[return-value]
 
 
@@ -123,11 +117,8 @@ async def _reread(points: PointReader, coordinates: Coordinates, *topics: Topic)
 
 
 async def reread_text(points: PointReader, coordinates: Coordinates) -> str:
-    """A document's text from the record it came in.
-
-    Raises:
-        DocumentMissing: the record is gone, or is no document.
-    """
+    """A document's text from the record it came in. Raises `DocumentMissing` where the record is
+    gone, or is no document."""
     from safepassage.agents.document_store import DocumentMissing
 
     try:

@@ -24,11 +24,8 @@ def event_models() -> dict[str, type[Event]]:
 
 
 def event_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of one kind of event, complete in itself.
-
-    Raises:
-        LookupError: there is no such event.
-    """
+    """The JSON Schema of one kind of event, complete in itself. Raises `LookupError` where there is
+    no such event."""
     models = event_models()
     if name not in models:
         raise LookupError(f"no event {name!r}; there are: {', '.join(models)}")

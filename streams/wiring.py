@@ -36,11 +36,7 @@ async def sources(
     roles: Sequence[str], publisher: Publisher, settings: Settings, resources: AsyncExitStack
 ) -> list[Source]:
     """The roles of one process, ready to run, which obey erasures. What they open is closed with
-    ``resources``.
-
-    Raises:
-        ValueError: there is no such role.
-    """
+    ``resources``. Raises `ValueError` where there is no such role."""
     from .kafka.reading import follow_erasures, read_erasures
 
     await read_erasures(settings)
@@ -53,11 +49,7 @@ async def source(  # noqa: PLR0911 - a role each
     role: str, publisher: Publisher, settings: Settings, resources: AsyncExitStack
 ) -> Source:
     """A role ready to run, which obeys the erasures that are followed beside it. What it opens is
-    closed with ``resources``.
-
-    Raises:
-        ValueError: there is no such role.
-    """
+    closed with ``resources``. Raises `ValueError` where there is no such role."""
     match role:
         case "extract":
             return await _extract(publisher, settings, resources)

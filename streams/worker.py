@@ -39,11 +39,8 @@ class RoleStopped(OperatorError):
 
 def run_worker(roles: Sequence[str], settings: Settings, *, alone: bool = False) -> None:
     """Run ``roles`` until SIGTERM or SIGINT; a second signal ends the process at once. With
-    ``report`` go `WITH_REPORT`, unless it is ``alone``.
-
-    Raises:
-        RoleStopped: a role failed; what it held was not committed and will be delivered again.
-    """
+    ``report`` go `WITH_REPORT`, unless it is ``alone``. Raises `RoleStopped` where a role failed;
+    what it held was not committed and will be delivered again."""
     with_report = WITH_REPORT if "report" in roles and not alone else ()
     asyncio.run(_run(list(dict.fromkeys((*roles, *with_report))), settings))
 
@@ -94,11 +91,8 @@ async def _check_rights(settings: Settings, roles: Sequence[str]) -> None:
 async def prepare_topics(settings: Settings, roles: Sequence[str]) -> None:
     """See to it that the roles' topics exist, and warn of those that differ from the settings.
 
-    Where one is missing, so may be those of other roles: all are created that may be.
-
-    Raises:
-        TopicsRefused: a topic of these roles is missing and may not be created.
-    """
+    Where one is missing, so may be those of other roles: all are created that may be. Raises
+    `TopicsRefused` where a topic of these roles is missing and may not be created."""
     needed = topics_of(roles)
     created = await create_topics(settings, needed=needed)
     if created:

@@ -138,11 +138,8 @@ class ReviewDesk:
         return bool(self._saving) or self._outcomes.owed
 
     async def leads(self) -> bool:
-        """Whether this console publishes what decisions lead to, as one of several does.
-
-        Raises:
-            LeasesAway: nobody knows who does.
-        """
+        """Whether this console publishes what decisions lead to, as one of several does. Raises
+        `LeasesAway` where nobody knows who does."""
         lease = self.leases.take(LEAD, self._process, "", beside=True, seconds=LEAD_SECONDS)
         return await lease is not None
 
@@ -152,12 +149,9 @@ class ReviewDesk:
             await self.leases.release(self._process)
 
     async def next_case(self, session: Session, wanted: CaseFilter) -> Case | None:
-        """The case to judge next: the one that is open in this session, as long as it belongs
-        to the filter; else the first that nobody else has open, which is leased.
-
-        Raises:
-            LeasesAway: it is not known which cases are open, or too many just were taken.
-        """
+        """The case to judge next: the one that is open in this session, as long as it belongs to
+        the filter; else the first that nobody else has open, which is leased. Raises `LeasesAway`
+        where it is not known which cases are open, or too many just were taken."""
         leased = await self.leases.leased()
         taken = {case for case, lease in leased.items() if lease.holder != session.id}
         own = (case for case, lease in leased.items() if case not in taken and not lease.beside)
@@ -178,23 +172,16 @@ class ReviewDesk:
         raise LeasesAway("Others took every case that was to be yours. Please try again.")
 
     def look_at(self, case_id: str) -> Case:
-        """A particular case, for those who decide nothing.
-
-        Raises:
-            CaseGone: there is no such case.
-        """
+        """A particular case, for those who decide nothing. Raises `CaseGone` where there is no such
+        case."""
         case = self.store.case(case_id)
         if case is None:
             raise CaseGone("There is no such case, or its topic no longer holds it.")
         return case
 
     async def open_case(self, session: Session, case_id: str) -> tuple[Case, bool]:
-        """A particular case, and whether it is this session's to decide.
-
-        Raises:
-            CaseGone: there is no such case.
-            LeasesAway: it is not known whether another has it open.
-        """
+        """A particular case, and whether it is this session's to decide. Raises `CaseGone` where
+        there is no such case; `LeasesAway` where it is not known whether another has it open."""
         case = self.look_at(case_id)
         return case, await self.leases.take(case_id, session.id, session.reviewer) is not None
 
@@ -214,12 +201,9 @@ class ReviewDesk:
         Of values that contradict each other accepting one refuses the others, in the same
         publication and before it: what a crash cuts off is never a second accepted value.
 
-        The cases are leased meanwhile, so that no other console decides one of them at once.
-
-        Raises:
-            DeskError: nothing was saved; see the module's text.
-            LeasesAway: nothing was saved, since others may have the case open.
-        """
+        The cases are leased meanwhile, so that no other console decides one of them at once. Raises
+        `DeskError` where nothing was saved; see the module's text; `LeasesAway` where nothing was
+        saved, since others may have the case open."""
         self.look_at(answer.case_id)
         lease = await self._take(session, answer.case_id, "this case open. Your decision was")
         try:
@@ -245,11 +229,8 @@ class ReviewDesk:
 
     async def undo(self, session: Session, review_id: str) -> Review:
         """Take back a decision, and the refusals that were saved with it; returns the review that
-        does it. Only a lead takes back what others decided.
-
-        Raises:
-            DeskError: nothing was saved; see the module's text.
-        """
+        does it. Only a lead takes back what others decided. Raises `DeskError` where nothing was
+        saved; see the module's text."""
         taken_back = self.store.review(review_id)
         own = taken_back is not None and taken_back.person == session.person
         if taken_back is None or not (own or session.may("lead")):

@@ -23,11 +23,7 @@ class CircuitBreaker:
         self._in_a_row = 0
 
     def record(self, failed: bool) -> None:
-        """Note one outcome.
-
-        Raises:
-            CircuitOpen: it was one failure too many.
-        """
+        """Note one outcome. Raises `CircuitOpen` where it was one failure too many."""
         if len(self._recent) == self._recent.maxlen:
             self._failed_in_window -= self._recent[0]
         self._recent.append(failed)

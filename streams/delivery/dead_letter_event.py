@@ -125,11 +125,8 @@ def naming_refused(
 
 
 def contents(letter: DeadLetter) -> tuple[bytes | None, bytes | None]:
-    """Key and value of the record as they came; None is Kafka's null.
-
-    Raises:
-        ValueError: one of them is not base64.
-    """
+    """Key and value of the record as they came; None is Kafka's null. Raises `ValueError` where one
+    of them is not base64."""
     return _bytes(letter.key), _bytes(letter.value)
 
 

@@ -105,14 +105,11 @@ class Delivery:
         metrics.LANES.labels(role.name).set(role.lanes)
 
     async def handle(self, records: Sequence[Record]) -> None:
-        """Process ``records``; on return everything they led to is acknowledged.
-
-        Raises:
-            PublishFailed: results or dead letters could not be written.
-            KafkaError: the step needed the broker, which did not answer.
-            OperatorError: the step cannot work until an operator has mended something.
-            CircuitOpen: too much failed; nothing of this batch was published.
-        """
+        """Process ``records``; on return everything they led to is acknowledged. Raises
+        `PublishFailed` where results or dead letters could not be written; `KafkaError` where the
+        step needed the broker, which did not answer; `OperatorError` where the step cannot work
+        until an operator has mended something; `CircuitOpen`: too much failed; nothing of this
+        batch was published."""
         with tracing().batch(self._role.name, records) as trace:
             await self._handle(records, trace)
 

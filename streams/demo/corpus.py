@@ -66,11 +66,8 @@ def response_labels() -> tuple[SentenceLabel, ...]:
 
 
 def rows(path: Path, model: type[Row]) -> Iterator[Row]:
-    """The rows of a file.
-
-    Raises:
-        ValueError: a line is no row; the message names file and line.
-    """
+    """The rows of a file. Raises `ValueError` where a line is no row; the message names file and
+    line."""
     for row in read_jsonl(path, model):
         if isinstance(row, BadLine):
             raise ValueError(str(row))  # noqa: TRY004 - a line of the file

@@ -62,11 +62,8 @@ class Recording:
 
     @classmethod
     def read(cls, documents: Path, extractions: Path) -> Recording:
-        """A recording from two JSONL(.gz) files.
-
-        Raises:
-            ValueError: a line is no row; the message names file and line.
-        """
+        """A recording from two JSONL(.gz) files. Raises `ValueError` where a line is no row; the
+        message names file and line."""
         return cls(rows(documents, Document), rows(extractions, LabelledExtraction))
 
     def __len__(self) -> int:
@@ -128,11 +125,8 @@ class Endpoint:
         return JSONResponse(completion_body(question, self.content(question)), headers=HEADERS)
 
     def content(self, question: Question) -> str:
-        """The recorded answer, as JSON.
-
-        Raises:
-            HTTPException: the text or the schema of the question is not of the recording.
-        """
+        """The recorded answer, as JSON. Raises `HTTPException` where the text or the schema of the
+        question is not of the recording."""
         findings = self._recording.find(fenced_text(question.prompt) or "")
         if findings is None:
             # No 404: to a client that would be a wrong address, and a worker would stop for it.
@@ -151,11 +145,8 @@ class Endpoint:
 
 
 async def read_question(request: Request) -> Question:
-    """The question in a request.
-
-    Raises:
-        HTTPException: it is not one that a recording can answer.
-    """
+    """The question in a request. Raises `HTTPException` where it is not one that a recording can
+    answer."""
     try:
         return Question.model_validate_json(await request.body())
     except ValidationError as error:

@@ -120,12 +120,8 @@ class PatientClient(AIOKafkaClient):  # type: ignore[misc]
         self._empty_fetches = 0
 
     async def bootstrap(self) -> None:
-        """Connect to one of the servers.
-
-        Raises:
-            SaslAuthenticationFailed: the last of them refuses the login.
-            KafkaConnectionError: none can be reached.
-        """
+        """Connect to one of the servers. Raises `SaslAuthenticationFailed` where the last of them
+        refuses the login; `KafkaConnectionError` where none can be reached."""
         _refused_login.set(None)
         try:
             await super().bootstrap()

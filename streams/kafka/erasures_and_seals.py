@@ -110,23 +110,17 @@ class Protection:
 
     def sealed(self, event: Event, topic: Topic, name: str, key: bytes) -> bytes:
         """The value of the record of ``event`` on ``topic``, which the broker knows by ``name``:
-        sealed, where that is configured and the event is about a document.
-
-        Raises:
-            KeyGone: its document was erased.
-        """
+        sealed, where that is configured and the event is about a document. Raises `KeyGone` where
+        its document was erased."""
         value, subject = event.to_json(), _subject(event, key)
         if self.seals is None or subject is None or topic in self._plain:
             return value
         return self.seals.seal(value, subject, name, key)
 
     def opened(self, value: bytes, topic: str, key: bytes | None) -> bytes:
-        """What a sealed record of ``topic``, as the broker knows it, holds.
-
-        Raises:
-            KeyGone: its document was erased.
-            SealBroken: it was altered or moved, or nothing is sealed here.
-        """
+        """What a sealed record of ``topic``, as the broker knows it, holds. Raises `KeyGone` where
+        its document was erased; `SealBroken` where it was altered or moved, or nothing is sealed
+        here."""
         if not self._keys_exist:  # who may write to a topic must not be able to stop a role by it
             raise SealBroken("sealed, and there are no keys here")
         if self.seals is None:

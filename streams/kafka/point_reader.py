@@ -36,11 +36,8 @@ class PointReader:
         self._consumer: AIOKafkaConsumer | None = None
 
     async def read(self, coordinates: Coordinates) -> Record:
-        """The one record at ``coordinates``.
-
-        Raises:
-            Unreadable: there is no such record, or no longer.
-        """
+        """The one record at ``coordinates``. Raises `Unreadable` where there is no such record, or
+        no longer."""
         patience = self.settings.publish_patience_seconds
         async for attempt in stamina.retry_context(KafkaError, attempts=None, timeout=patience):
             with attempt:

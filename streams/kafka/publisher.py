@@ -59,11 +59,8 @@ class Publisher(Protocol):
         left out.
 
         Returns the positions of records that the broker will never take, with the error's name.
-
-        Raises:
-            WriteRefused: this user may not write to one of the topics.
-            PublishFailed: the others could not all be published in time.
-        """
+        Raises `WriteRefused` where this user may not write to one of the topics; `PublishFailed`
+        where the others could not all be published in time."""
         ...
 
 
@@ -94,11 +91,8 @@ def place_of(written: RecordMetadata) -> Coordinates:
 async def send_values(
     producer: AIOKafkaProducer, topic: str, values: Mapping[bytes, bytes | None]
 ) -> None:
-    """Send each key's value as it is, None for a tombstone, and wait until all are out.
-
-    Raises:
-        aiokafka.errors.KafkaError: the broker did not take one of them.
-    """
+    """Send each key's value as it is, None for a tombstone, and wait until all are out. Raises
+    `aiokafka.errors.KafkaError` where the broker did not take one of them."""
     sent = [await producer.send(topic, key=key, value=value) for key, value in values.items()]
     await asyncio.gather(*sent)
 

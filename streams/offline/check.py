@@ -66,11 +66,8 @@ def read_input(
 ) -> CheckInput:
     """Read the extractions, the documents that they name, and the answers. Documents are rows, or
     folders and files of the kinds that ``submit`` reads, within the limits of ``settings``.
-    ``fields`` are those of the extractions' schema.
-
-    Raises:
-        ValueError: one id names two documents.
-    """
+    ``fields`` are those of the extractions' schema. Raises `ValueError` where one id names two
+    documents."""
     result = CheckInput()
     seen: set[str] = set()
     for row in _rows(extractions, _Row, result):

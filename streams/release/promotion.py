@@ -72,10 +72,7 @@ def labelled_gold(
     paths: Sequence[Path], documents: Sequence[Path], settings: Settings
 ) -> list[LabelledCase]:
     """Files of labelled extractions (aligned here, as when they are live) or pairs, as cases.
-
-    Raises:
-        ValueError: a file cannot be read as labels.
-    """
+    Raises `ValueError` where a file cannot be read as labels."""
     aligner = new_aligner(settings)
 
     def ground(_response: Response, _as_one: bool) -> Sequence[AlignedExtraction | Verdict]:

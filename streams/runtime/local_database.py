@@ -14,11 +14,7 @@ def local_database(cache_mebibytes: int, file: Path | None = None) -> sqlite3.Co
     Without ``file`` it is SQLite's own temporary one: unlinked at once, private, spilled to disk
     above ``cache_mebibytes`` of memory, and gone with the process. ``file`` is kept: its owner
     alone may read it, a kill or a power cut costs the open transaction at most, and this process
-    alone has it open.
-
-    Raises:
-        sqlite3.DatabaseError: it is damaged, or no database.
-    """
+    alone has it open. Raises `sqlite3.DatabaseError` where it is damaged, or no database."""
     if file:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file.parent.chmod(0o700)

@@ -17,11 +17,8 @@ _begun: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 async def in_daemon_thread(call: Callable[[], T], seconds: float | None = None) -> T:
-    """``call`` in a thread that neither the event loop nor the end of the process waits for.
-
-    Raises:
-        TimeoutError: it takes longer than ``seconds``; the thread is left to itself.
-    """
+    """``call`` in a thread that neither the event loop nor the end of the process waits for. Raises
+    `TimeoutError` where it takes longer than ``seconds``; the thread is left to itself."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
 

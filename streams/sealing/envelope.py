@@ -23,11 +23,7 @@ def seal(value: bytes, key: bytes, subject: str, topic: str, record_key: bytes |
 
 
 def opened(value: bytes, key: bytes, topic: str, record_key: bytes | None) -> bytes:
-    """What was sealed.
-
-    Raises:
-        SealBroken: it was altered or moved, or ``key`` is another.
-    """
+    """What was sealed. Raises `SealBroken` where it was altered or moved, or ``key`` is another."""
     name = subject_of(value).encode()
     start = len(MAGIC) + LENGTH_BYTES + len(name)
     nonce, sealed = value[start : start + NONCE_BYTES], value[start + NONCE_BYTES :]

@@ -20,11 +20,7 @@ def is_sealed(value: bytes | None) -> bool:
 
 
 def subject_of(value: bytes) -> str:
-    """Whose key opens a sealed value.
-
-    Raises:
-        SealBroken: it is cut off.
-    """
+    """Whose key opens a sealed value. Raises `SealBroken` where it is cut off."""
     start = len(MAGIC) + LENGTH_BYTES
     length = int.from_bytes(value[len(MAGIC) : start], "big")
     name = value[start : start + length]

@@ -34,11 +34,7 @@ class KeyTree:
         self.nodes: dict[str, bytes] = dict(nodes or {})
 
     def key(self, name: str) -> bytes:
-        """The key of the document of that name, 32 bytes.
-
-        Raises:
-            KeyGone: it was deleted.
-        """
+        """The key of the document of that name, 32 bytes. Raises `KeyGone` where it was deleted."""
         leaf = _leaf(name)
         covering = self._covering(leaf)
         if not covering:

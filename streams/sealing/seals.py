@@ -71,11 +71,8 @@ class Seals:
         self._cached: OrderedDict[str, bytes] = OrderedDict()
 
     def note(self, key: bytes | None, value: bytes | None) -> None:
-        """Count one record of the topic ``keys``.
-
-        Raises:
-            KeysUnusable: it is no node of the tree, or the file lacks the key that wraps it.
-        """
+        """Count one record of the topic ``keys``. Raises `KeysUnusable` where it is no node of the
+        tree, or the file lacks the key that wraps it."""
         self._cached.clear()
         if value is None:
             self.tree.nodes.pop(path_of(key), None)
@@ -89,23 +86,15 @@ class Seals:
         self.tree.nodes[node.path] = self.masters.unwrap(node)
 
     def seal(self, value: bytes, subject: str, topic: str, record_key: bytes | None) -> bytes:
-        """``value`` sealed; see `envelope`.
-
-        Raises:
-            KeyGone: the subject was erased.
-            KeysUnusable: there are no keys yet.
-        """
+        """``value`` sealed; see `envelope`. Raises `KeyGone` where the subject was erased;
+        `KeysUnusable` where there are no keys yet."""
         if not self.tree.nodes:
             raise KeysUnusable("the topic keys is empty: run `safepassage keys create` once")
         return seal(value, self._key(subject), subject, topic, record_key)
 
     def open(self, value: bytes, topic: str, record_key: bytes | None) -> bytes:
-        """What was sealed.
-
-        Raises:
-            KeyGone: the subject was erased.
-            SealBroken: the value was altered or moved.
-        """
+        """What was sealed. Raises `KeyGone` where the subject was erased; `SealBroken` where the
+        value was altered or moved."""
         return opened(value, self._key(subject_of(value)), topic, record_key)
 
     def gone(self, subject: str) -> bool:

@@ -71,12 +71,9 @@ class OidcLogin:
             )
 
     async def discover(self) -> Mapping[str, Any]:
-        """The provider's metadata, asked for once.
-
-        Raises:
-            WrongProvider: they are another issuer's, or lead to where nothing is encrypted.
-            httpx2.HTTPError, ValueError: the provider cannot be asked, or answers nonsense.
-        """
+        """The provider's metadata, asked for once. Raises `WrongProvider` where they are another
+        issuer's, or lead to where nothing is encrypted; `httpx2.HTTPError` or `ValueError` where
+        the provider cannot be asked, or answers nonsense."""
         if self._metadata is None:
             found = await self._get(self._issuer.rstrip("/") + DISCOVERY)
             if not isinstance(found, dict) or found.get("issuer") != self._issuer:
@@ -91,11 +88,7 @@ class OidcLogin:
         return self._metadata
 
     async def address(self, attempt: LoginAttempt) -> str:
-        """Where the browser logs in.
-
-        Raises:
-            LoginRefused: the provider cannot be asked.
-        """
+        """Where the browser logs in. Raises `LoginRefused` where the provider cannot be asked."""
         try:
             metadata = await self.discover()
         except (httpx2.HTTPError, ValueError, WrongProvider) as error:
@@ -110,12 +103,9 @@ class OidcLogin:
         return str(url)
 
     async def person(self, attempt: LoginAttempt, code: str) -> Person:
-        """Who logged in, from the code that the browser brought back.
-
-        Raises:
-            LoginRefused: the provider does not take the code, its ID token does not hold, or the
-                person has no role here.
-        """
+        """Who logged in, from the code that the browser brought back. Raises `LoginRefused` where
+        the provider does not take the code, its ID token does not hold, or the person has no role
+        here."""
         try:
             metadata = await self.discover()
             async with self._client() as client:

@@ -23,11 +23,8 @@ class Person:
 
 
 def role_of(groups: Collection[str], settings: LoginSettings) -> Role:
-    """The highest role that ``groups`` give, else the least.
-
-    Raises:
-        LoginRefused: readers are named by group, and none of ``groups`` gives any role.
-    """
+    """The highest role that ``groups`` give, else the least. Raises `LoginRefused` where readers
+    are named by group, and none of ``groups`` gives any role."""
     if not set(settings.console_lead_groups).isdisjoint(groups):
         return "lead"
     if not set(settings.console_reviewer_groups).isdisjoint(groups):
@@ -39,11 +36,8 @@ def role_of(groups: Collection[str], settings: LoginSettings) -> Role:
 
 
 def display_name(given: object, subject: str) -> str:
-    """The name to publish: what the login gives, else the subject.
-
-    Raises:
-        LoginRefused: neither can be read as a name.
-    """
+    """The name to publish: what the login gives, else the subject. Raises `LoginRefused` where
+    neither can be read as a name."""
     for text in (given, subject):
         if isinstance(text, str) and (name := reviewer_name(text)):
             return name

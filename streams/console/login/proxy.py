@@ -30,10 +30,8 @@ class ProxyLogin:
         """Nothing more can be wrong that is known before the first request."""
 
     def person(self, peer: str, headers: Headers) -> Person:
-        """Who the proxy says it is. ``peer`` is the address that connects, and no header's.
-
-        Raises:
-            LoginRefused: the request is not from the proxy, or names nobody, or several people.
+        """Who the proxy says it is. ``peer`` is the address that connects, and no header's. Raises
+        `LoginRefused` where the request is not from the proxy, or names nobody, or several people.
         """
         self._refuse_stranger(peer, headers)
         named = [text.strip() for text in headers.getlist(self._user_header)]

@@ -79,12 +79,9 @@ def console_app(
     originals: Originals | None = None,
     candidates: Candidates | None = None,
 ) -> Starlette:
-    """The whole console, with ``/health`` and ``/metrics`` of the process. Without ``originals``
-    no pages are shown, without ``candidates`` nothing of learning.
-
-    Raises:
-        LookupError: a route declares no role, and is not open to everybody.
-    """
+    """The whole console, with ``/health`` and ``/metrics`` of the process. Without ``originals`` no
+    pages are shown, without ``candidates`` nothing of learning. Raises `LookupError` where a route
+    declares no role, and is not open to everybody."""
     console = Console(
         desk, texts, login, settings, originals=originals, promise=promise, candidates=candidates
     )
@@ -100,11 +97,8 @@ def console_app(
 
 
 def required_role(route: BaseRoute) -> Role | None:
-    """The least role that a route is for; None where it is open to everybody.
-
-    Raises:
-        LookupError: it says neither.
-    """
+    """The least role that a route is for; None where it is open to everybody. Raises `LookupError`
+    where it says neither."""
     role: Role | None = getattr(getattr(route, "endpoint", None), "role", None)
     path = getattr(route, "path", "")
     if role is None and path not in OPEN:

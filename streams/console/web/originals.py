@@ -109,11 +109,8 @@ class Originals:
         return found
 
     async def picture(self, verdict: Verdict, page: int) -> bytes:
-        """Page ``page`` (from 0) of the file of the verdict's document, as PNG.
-
-        Raises:
-            NoPicture: it cannot be shown.
-        """
+        """Page ``page`` (from 0) of the file of the verdict's document, as PNG. Raises `NoPicture`
+        where it cannot be shown."""
         document = await self._document(verdict)
         if document is None or document.layout is None or document.original is None:
             raise NoPicture("The document has no pages.")
