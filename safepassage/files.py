@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 
 from safepassage.agents.intake.file_documents import Imported, ImportedPart
@@ -244,11 +245,7 @@ def _binary(path: Path) -> Rejected:
 
 def _siblings(output: Path) -> Iterator[Path]:
     stem = output.name.partition(".")[0]
-    yield from (p for p in output.parent.glob(f"{_literal(stem)}.*") if p.is_file())
-
-
-def _literal(name: str) -> str:
-    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in name)
+    yield from (p for p in output.parent.glob(f"{escape(stem)}.*") if p.is_file())
 
 
 def _media_type(path: Path, most: int) -> str:

@@ -102,15 +102,11 @@ def _lines(stream: BinaryIO, max_line_bytes: int) -> Iterator[bytes]:
     first = True
     while line := stream.readline(bound):
         if not line.endswith(b"\n") and len(line) == bound:
-            _skip_line(stream)
+            while (rest := stream.readline(_SKIP_BYTES)) and not rest.endswith(b"\n"):
+                pass
         content = line.removesuffix(b"\n").removesuffix(b"\r")
         yield content.removeprefix(_BYTE_ORDER_MARK) if first else content
         first = False
-
-
-def _skip_line(stream: BinaryIO) -> None:
-    while (rest := stream.readline(_SKIP_BYTES)) and not rest.endswith(b"\n"):
-        pass
 
 
 def _row(

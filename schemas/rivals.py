@@ -6,7 +6,7 @@ later steps and replays need nothing but the event.
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
@@ -60,14 +60,13 @@ def _candidates(found: Sequence[Extraction]) -> list[tuple[str, Extraction]]:
 
 def _with(extraction: Extraction, candidates: Sequence[tuple[str, Extraction]]) -> Extraction:
     own = _reading(extraction.value)
-    rivals = tuple(_rivals(own, candidates))[:MAX_RIVALS]
-    return extraction.model_copy(update={"rivals": rivals}) if rivals else extraction
-
-
-def _rivals(own: str, candidates: Sequence[tuple[str, Extraction]]) -> Iterator[Rival]:
-    for reading, other in candidates:
-        if reading != own and len(other.context) <= MAX_RIVAL_CONTEXT:
-            yield Rival(id=other.id, value=other.value, context=other.context)
+    rivals = [
+        Rival(id=other.id, value=other.value, context=other.context)
+        for reading, other in candidates
+        if reading != own and len(other.context) <= MAX_RIVAL_CONTEXT
+    ]
+    made = {"rivals": tuple(rivals[:MAX_RIVALS])}
+    return extraction.model_copy(update=made) if rivals else extraction
 
 
 def _reading(value: JsonValue) -> str:

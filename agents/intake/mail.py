@@ -42,7 +42,8 @@ def read_mail(raw: bytes, limits: Limits) -> Mail:
     omitted = Omitted()
     attachments = tuple(_attachments(message, limits))
     try:
-        lines = [f"{name}: {_head(message, name)}" for name in _HEADS if message[name]]
+        heads = ((name, " ".join(str(message[name]).split())) for name in _HEADS if message[name])
+        lines = [f"{name}: {said[:_MAX_HEAD]}" for name, said in heads]
         body = message.get_body(("html", "plain"))
         text = _body(body, limits, omitted) if body is not None else ""
     except (MessageError, LookupError, ValueError) as error:
@@ -121,7 +122,3 @@ def _body(part: MIMEPart, limits: Limits, omitted: Omitted) -> str:
         omitted.update(hidden)
         return text
     return str(part.get_content()).replace("\r\n", "\n").strip("\n")
-
-
-def _head(message: EmailMessage, name: str) -> str:
-    return " ".join(str(message[name]).split())[:_MAX_HEAD]

@@ -34,13 +34,10 @@ def element(
     name: str, content: Content = "", **attributes: str | int | float | bool | None
 ) -> Markup:
     """An element. ``class_`` is class, "_" in a name is "-"; what is None or False is left out."""
+    named = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items()}
     said = "".join(
-        f" {_named(key)}" + ("" if value is True else f'="{text(str(value))}"')
-        for key, value in attributes.items()
+        f" {key}" + ("" if value is True else f'="{text(str(value))}"')
+        for key, value in named.items()
         if value is not None and value is not False
     )
     return Markup(f"<{name}{said}>{joined(content)}</{name}>")
-
-
-def _named(key: str) -> str:
-    return key.rstrip("_").replace("_", "-")

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from safepassage.agents.claims import split_claims
 from safepassage.result import Result
-from safepassage.schemas import Response, Verdict
+from safepassage.schemas import Response
 from safepassage.schemas.base import Text
 from safepassage.verifier import Verifier
 
@@ -121,12 +121,8 @@ def _without_stopped(context: Sequence[str], answer: str, result: Result) -> str
 def _reason(results: Sequence[Result]) -> str:
     verdicts = [verdict for result in results for verdict in result.verdicts]
     stopped = [(n, v) for n, v in enumerate(verdicts, start=1) if v.decision != "accepted"]
-    named = "; ".join(_named(number, verdict) for number, verdict in stopped[:MAX_NAMED])
+    named = "; ".join(f"sentence {n} ({', '.join(v.reasons)})" for n, v in stopped[:MAX_NAMED])
     return (
         f"{len(stopped)} of {len(verdicts)} sentences are not supported by the context: {named}"
         f"{'; …' if len(stopped) > MAX_NAMED else ''}"
     )
-
-
-def _named(number: int, verdict: Verdict) -> str:
-    return f"sentence {number} ({', '.join(verdict.reasons)})"

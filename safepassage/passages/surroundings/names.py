@@ -41,7 +41,9 @@ def column_head(lines: Lines, number: int, row: Row, passage: Place) -> Place | 
     if row.kind == "run":
         shift = lines.start(number) - lines.start(line)
         cells = [row.cells[at] for at in covered]
-        above = [c for c in head.cells if _any_overlaps((c[0] + shift, c[1] + shift), cells)]
+        above = [
+            (a, b) for a, b in head.cells if any(a + shift < d and b + shift > c for c, d in cells)
+        ]
         chosen = above or (chosen if len(head.cells) == len(row.cells) else [])
     chosen = [cell for cell in chosen if not is_empty(cell)]
     return (chosen[0][0], chosen[-1][1]) if chosen else None
@@ -86,10 +88,6 @@ class Headings:
                 break
         self._known.update(dict.fromkeys(walked, heading))
         return heading
-
-
-def _any_overlaps(head: Place, cells: list[Place]) -> bool:
-    return any(head[0] < end and head[1] > start for start, end in cells)
 
 
 def _head_line(lines: Lines, number: int, row: Row, column: int) -> int | None:
