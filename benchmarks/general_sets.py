@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from recipes.data_sets import answer_rows, nli_pairs
+from recipes.invented.claims import altered_sentences
+from recipes.invented.generators import SlotPool, generated
 from recipes.large_scorer import LEFT_OUT
 from recipes.reading_corpus import MEASURE_ONLY, slot_file
 from recipes.source_figures import ANSWERS
@@ -18,8 +20,6 @@ from safepassage.scoring_worker.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI, read_rows
-from safepassage.scoring_worker.training.reading.claims import altered_sentences
-from safepassage.scoring_worker.training.reading.generators import SlotPool, generated
 from safepassage.scoring_worker.training.reading.questions import ReadingQuestion
 from safepassage.streams.cli.label_options import label_sources
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from recipes.invented.claims import stated
 from safepassage.scoring_worker.training.corpora import read_rows
-from safepassage.scoring_worker.training.reading.claims import stated
 from safepassage.scoring_worker.training.reading.questions import ReadingQuestion
 
 CLAIM_SETS = {

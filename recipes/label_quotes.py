@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from safepassage.scoring_worker.training.reading.generators import (
+from recipes.invented.generators import (
     LONGEST_NAME,
     LONGEST_VALUE,
     filled,

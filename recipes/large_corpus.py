@@ -6,19 +6,19 @@ from pathlib import Path
 
 from recipes.claim_sets import ANSWER_SETS, CLAIM_SETS, judged_claims
 from recipes.data_sets import redocred_documents
+from recipes.invented.claims import (
+    altered_sentences,
+    value_claims,
+)
+from recipes.invented.document_questions import (
+    document_questions,
+)
+from recipes.invented.generators import SlotPool, generated
 from recipes.label_quotes import label_quotes
 from recipes.reading_corpus import Corpus, nli_claims, questions_of_documents, slot_file
 from recipes.relation_questions import relation_questions
 from recipes.short_quotes import cut_quotes, foreign_questions
 from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI, read_rows
-from safepassage.scoring_worker.training.reading.claims import (
-    altered_sentences,
-    value_claims,
-)
-from safepassage.scoring_worker.training.reading.document_questions import (
-    document_questions,
-)
-from safepassage.scoring_worker.training.reading.generators import SlotPool, generated
 from safepassage.scoring_worker.training.reading.questions import ReadingQuestion
 
 ENGLISH = {

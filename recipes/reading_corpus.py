@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from recipes.data_sets import HELD_OUT
+from recipes.invented import synthetic_documents
+from recipes.invented.document_questions import (
+    document_questions,
+    with_generated,
+)
 from safepassage.scoring_worker.evaluation.splits import held_out
 from safepassage.scoring_worker.training.corpora import (
     PERMISSIVE_NLI,
     known_documents,
     read_rows,
-)
-from safepassage.scoring_worker.training.corruption.synthesis import synthetic_documents
-from safepassage.scoring_worker.training.reading.document_questions import (
-    document_questions,
-    with_generated,
 )
 from safepassage.scoring_worker.training.reading.questions import (
     Place,

@@ -5,6 +5,10 @@ from collections import defaultdict
 from pathlib import Path
 
 from recipes.data_sets import answer_rows, held_documents, nli_pairs
+from recipes.invented import synthetic_documents
+from recipes.invented.claims import altered_sentences
+from recipes.invented.document_questions import GENERATED
+from recipes.invented.generators import SlotPool, generated
 from recipes.reading_corpus import Corpus, slot_file, slots_path
 from recipes.short_quotes import cut_quotes
 from safepassage.passages.index import PassageIndex
@@ -15,10 +19,6 @@ from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI, read_rows
 from safepassage.scoring_worker.training.corruption.corruptors import labelled_pairs
-from safepassage.scoring_worker.training.corruption.synthesis import synthetic_documents
-from safepassage.scoring_worker.training.reading.claims import altered_sentences
-from safepassage.scoring_worker.training.reading.document_questions import GENERATED
-from safepassage.scoring_worker.training.reading.generators import SlotPool, generated
 
 CLAIMS = 220
 """Rows of each NLI collection."""

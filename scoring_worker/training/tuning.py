@@ -12,11 +12,6 @@ from transformers import PreTrainedTokenizerFast
 
 from safepassage.scoring_worker.encoders.reader_model import ReaderModel
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.training.corruption.synthesis import synthetic_documents
-from safepassage.scoring_worker.training.reading.document_questions import (
-    document_questions,
-    with_generated,
-)
 from safepassage.scoring_worker.training.reading.examples import Example, tokenised
 from safepassage.scoring_worker.training.reading.fit import (
     WEIGHTS,
@@ -27,6 +22,7 @@ from safepassage.scoring_worker.training.reading.fit import (
 )
 from safepassage.scoring_worker.training.reading.label_questions import questions_of
 from safepassage.scoring_worker.training.reading.questions import ReadingQuestion
+from safepassage.scoring_worker.training.reading.rehearsal import rehearsed
 from safepassage.scoring_worker.training.reading.upper_layers import UpperLayers
 
 log = structlog.get_logger(__name__)
@@ -141,19 +137,3 @@ def _rehearsed(asked: int, settings: TuningSettings) -> int:
         if settings.rehearsal
         else 0
     )
-
-
-_PER_DOCUMENT = 4
-"""Fewer questions than any invented document gives, so that one draw is enough."""
-
-
-def rehearsed(count: int, seed: int) -> list[ReadingQuestion]:
-    """``count`` questions of invented documents, the same for the same seed."""
-    if count <= 0:
-        return []
-    documents = synthetic_documents(count // _PER_DOCUMENT + 4, seed)
-    own = [
-        question for document in documents for question in document_questions(document, "invented")
-    ]
-    every = with_generated(own, seed)
-    return random.Random(seed).sample(every, min(count, len(every)))

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from recipes.invented import synthetic_documents
 from safepassage.scoring_worker.training.corruption.known_documents import KnownDocument
-from safepassage.scoring_worker.training.corruption.synthesis import synthetic_documents
 
 
 def write_corpora(

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from safepassage.scoring_worker.training.corruption.synthesis.dates import PlainDate
-from safepassage.scoring_worker.training.corruption.synthesis.lexicon import LEXICON
-from safepassage.scoring_worker.training.corruption.synthesis.values import (
+from .invented_values import (
     CATEGORIES,
+    LEXICON,
+    PlainDate,
+    city_name,
     company_name,
-    draw,
     person_name,
+    pick,
 )
-
 from .known_documents import Kind
 
 _DIGIT = re.compile(r"\d")
@@ -142,10 +142,10 @@ def _sharpen_place(place: str, rng: random.Random) -> JsonValue:
 def _sharpen_organisation(name: str, rng: random.Random) -> JsonValue:
     return rng.choice(
         (
-            f"{name} of {draw('region', rng).value}",
-            f"{draw('region', rng).value} {name}",
+            f"{name} of {pick('region', rng)}",
+            f"{pick('region', rng)} {name}",
             f"{name} {rng.choice(('International', 'Professional Corporation', 'Central Office'))}",
-            f"{draw('city', rng).value} {name}".replace(", ", " "),
+            f"{city_name(rng)[1]} {name}".replace(", ", " "),
         )
     )
 
@@ -168,8 +168,8 @@ def _alter_organisation(_name: str, rng: random.Random) -> str:
     return rng.choice((company_name(rng), rng.choice(LEXICON["org"]).split(" (")[0]))
 
 
-def _alter_place(_name: str, rng: random.Random) -> JsonValue:
-    return draw("city", rng).value
+def _alter_place(_name: str, rng: random.Random) -> str:
+    return city_name(rng)[1]
 
 
 _ALTERATIONS: dict[Kind, Callable[[str, random.Random], JsonValue]] = {

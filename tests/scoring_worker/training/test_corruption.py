@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recipes.invented import dates, synthetic_documents
 from safepassage.schemas import render_value
 from safepassage.scoring_worker.comparison import Passage
 from safepassage.scoring_worker.comparison.dates import compare_date, date_of_value
@@ -22,7 +23,6 @@ from safepassage.scoring_worker.training.corruption.known_documents import (
     KnownField,
 )
 from safepassage.scoring_worker.training.corruption.mutations import alter, sharpen
-from safepassage.scoring_worker.training.corruption.synthesis import dates, synthetic_documents
 
 DOCUMENTS = list(synthetic_documents(40, seed=3))
 PAIRS = list(labelled_pairs(DOCUMENTS, seed=3))

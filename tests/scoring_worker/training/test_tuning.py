@@ -21,9 +21,9 @@ from safepassage.scoring_worker.training.reading.label_questions import (
     questions_of,
 )
 from safepassage.scoring_worker.training.reading.loss import IGNORED
+from safepassage.scoring_worker.training.reading.rehearsal import rehearsed
 from safepassage.scoring_worker.training.reading.upper_layers import UpperLayers
 from safepassage.scoring_worker.training.starting_point import training_tokenizer
-from safepassage.scoring_worker.training.tuning import rehearsed
 from tests.scoring_worker import tiny
 
 LEASE = "Landlord: Peter Hahn. Tenant: Maria Lopez."
@@ -94,6 +94,7 @@ def test_rehearsal_asks_as_much_as_is_wanted_and_the_same_each_time():
     assert {question.supported for question in made} == {None, 0, 1}
     assert any("+" in question.source for question in made)
     assert rehearsed(0, 3) == []
+    assert len({question.passage for question in rehearsed(3_010, 3)}) > 1_000
 
 
 def test_few_labels_are_rehearsed_with_a_least_number(tmp_path):

@@ -3,8 +3,7 @@
 import random
 import re
 
-from .builder import Builder
-from .lexicon import blocks
+from .builder import Builder, blocks
 from .values import Drawn, draw
 
 _SLOT = re.compile(r"\[(\w+):([^\]]+)\]")

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from safepassage.scoring_worker.training.corruption.known_documents import KnownDocument
+from safepassage.scoring_worker.training.reading.questions import Place, ReadingQuestion
 
 from .claims import altered_sentences, value_claims
 from .generators import SlotPool, generated
-from .questions import Place, ReadingQuestion
 
 GENERATED = {"rewritten": 0.12, "sentence": 0.14, "conditional": 0.1, "form": 0.14}
 """New questions of each generator per question of a slots file."""

@@ -1,17 +1,21 @@
 """What is in a document and what an extractor makes of it."""
 
-import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import JsonValue
 
+from safepassage.scoring_worker.training.corruption.invented_values import (
+    CATEGORIES,
+    city_name,
+    company_name,
+    person_name,
+    pick,
+)
 from safepassage.scoring_worker.training.corruption.known_documents import Kind
-from safepassage.scoring_worker.training.corruption.synthesis import dates
 
-from .lexicon import LEXICON
+from . import dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +29,10 @@ class Drawn:
 
 Source = Callable[[random.Random], Drawn]
 
-CATEGORIES: dict[str, dict[str, list[str]]] = json.loads(
-    Path(__file__).with_name("categories.json").read_text("utf-8")
-)
-"""Category to its values, and to what a document writes for each."""
-
 
 def draw(source: str, rng: random.Random) -> Drawn:
     """Draw from the named source. Raises KeyError for a name no template may use."""
     return SOURCES[source](rng)
-
-
-def pick(name: str, rng: random.Random) -> str:
-    """An entry of a list of the lexicon."""
-    return rng.choice(LEXICON[name])
 
 
 def _date(precision: str) -> Source:
@@ -61,21 +55,6 @@ def _header_date(rng: random.Random) -> Drawn:
 def _partial_date(rng: random.Random) -> Drawn:
     date = dates.draw_date(rng, rng.choice(("day", "month", "month", "year", "year")))
     return Drawn(dates.write_partial(date, rng), dates.give_back(date, rng), "date")
-
-
-def person_name(rng: random.Random) -> str:
-    """A full name, at times with initials, rarely in capitals."""
-    first, last = pick("first", rng), pick("last", rng)
-    middle = rng.choice("ABCDEFGHJKLMNPRSTW")
-    return rng.choice(
-        (f"{first} {last}",) * 5
-        + (
-            f"{first[0]}. {last}",
-            f"{first} {middle}. {last}",
-            f"{first[0]}. {pick('first', rng)} {last}",
-        )
-        + (f"{first[0]}.{middle}. {last}", f"{first} {middle} {last}")
-    )
 
 
 def _person(rng: random.Random) -> Drawn:
@@ -104,10 +83,8 @@ def _doctor(rng: random.Random) -> Drawn:
 
 
 def _city(rng: random.Random) -> Drawn:
-    full = pick("city", rng)
-    city = full.split(", ")[0]
-    shown = rng.choice((full, full, city))
-    return Drawn(shown, city if rng.random() < 0.35 else shown, "place")
+    shown, value = city_name(rng)
+    return Drawn(shown, value, "place")
 
 
 def _org(rng: random.Random) -> Drawn:
@@ -117,11 +94,6 @@ def _org(rng: random.Random) -> Drawn:
         return Drawn(name, name, "organisation")
     shown = rng.choice((full, name, name, acronym))
     return Drawn(shown, name if shown == full and rng.random() < 0.6 else shown, "organisation")
-
-
-def company_name(rng: random.Random) -> str:
-    """An invented firm."""
-    return f"{pick('company_head', rng)} {pick('company_kind', rng)} {pick('company_form', rng)}"
 
 
 def _company(rng: random.Random) -> Drawn:

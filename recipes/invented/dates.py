@@ -2,27 +2,14 @@
 
 import calendar
 import random
-from dataclasses import dataclass
 
 from babel.dates import get_month_names
 from pydantic import JsonValue
 
+from safepassage.scoring_worker.training.corruption.invented_values import PlainDate
+
 MONTHS_FR = get_month_names("wide", locale="fr")
 REDACTIONS = ("XXXX", "[XXX]", "XXXXX", "[redacted]", "XXXX XXXX")
-
-
-@dataclass(frozen=True, slots=True)
-class PlainDate:
-    """A calendar date with unknown parts None."""
-
-    year: int
-    month: int | None = None
-    day: int | None = None
-
-    @property
-    def parts(self) -> dict[str, JsonValue]:
-        """The structured value of the paper's Figure 2."""
-        return {"yyyy": self.year, "mm": self.month, "dd": self.day}
 
 
 def draw_date(rng: random.Random, precision: str = "day") -> PlainDate:

@@ -1,6 +1,7 @@
 """Builds a text piece by piece and remembers where its facts are."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from safepassage.scoring_worker.training.corruption.known_documents import (
     KnownDocument,
@@ -47,3 +48,14 @@ class Builder:
             plain=tuple(self.plain),
             empty=tuple(self.empty),
         )
+
+
+def blocks(name: str) -> dict[str, tuple[str, ...]]:
+    """The lines of the file ``name`` beside this module under each ``== heading``."""
+    found: dict[str, list[str]] = {}
+    for line in Path(__file__).with_name(name).read_text("utf-8").splitlines():
+        if line.startswith("== "):
+            current = found.setdefault(line.removeprefix("== "), [])
+        elif line.strip() and not line.startswith("# "):
+            current.append(line)
+    return {heading: tuple(lines) for heading, lines in found.items()}

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from safepassage.scoring_worker.training.corruption.known_documents import Label
 
-from .builder import Builder
-from .lexicon import blocks
+from .builder import Builder, blocks
 from .values import Drawn, draw
 
 ABSENT = ("N/A", "Nil", "None", "-", "n/a", "Not applicable", "S/O", "NIL", "Unrepresented", "")

@@ -3,8 +3,9 @@
 import random
 from collections.abc import Iterator, Sequence
 
+from safepassage.scoring_worker.training.reading.questions import Place, ReadingQuestion
+
 from .generators import SlotPool, field_name
-from .questions import Place, ReadingQuestion
 
 _LONGEST_VALUE = 80
 

@@ -12,7 +12,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from .questions import Place, ReadingQuestion, overlapping
+from safepassage.scoring_worker.training.reading.questions import (
+    Place,
+    ReadingQuestion,
+    overlapping,
+)
+
 from .wordings import WORDINGS, Wordings
 
 _MARKS = re.compile(r"\{([vwtab])\}")
