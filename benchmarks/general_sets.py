@@ -15,11 +15,12 @@ from recipes.large_scorer import LEFT_OUT
 from recipes.reading_corpus import MEASURE_ONLY, slot_file
 from recipes.source_figures import ANSWERS
 from recipes.stack_pairs import cut_pairs, slot_pairs
+from research.corpora import PERMISSIVE_NLI
 from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.scoring_worker.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.scorer import Pair
-from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI, read_rows
+from safepassage.scoring_worker.training.corpora import read_rows
 from safepassage.scoring_worker.training.reading.questions import ReadingQuestion
 from safepassage.streams.cli.label_options import label_sources
 

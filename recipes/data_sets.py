@@ -3,21 +3,16 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from safepassage.schemas import CLAIM_TYPE
-from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.evaluation.splits import held_out
-from safepassage.scoring_worker.training.corpora import (
-    ENTITY_TYPES,
-    Row,
-    kind_of_type,
-    known_documents,
-    read_rows,
-)
-from safepassage.scoring_worker.training.corruption.corruptors import labelled_pairs
-from safepassage.scoring_worker.training.corruption.known_documents import (
+from recipes.corruption.corruptors import labelled_pairs
+from research.corpora import ENTITY_TYPES, kind_of_type, known_documents
+from research.known_documents import (
     KnownDocument,
     KnownField,
 )
+from safepassage.schemas import CLAIM_TYPE
+from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
+from safepassage.scoring_worker.evaluation.splits import held_out
+from safepassage.scoring_worker.training.corpora import Row, read_rows
 
 HELD_OUT = 0.25
 """Share of the documents of each corpus that nothing is trained on, so that it can measure."""

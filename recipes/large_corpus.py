@@ -18,7 +18,8 @@ from recipes.label_quotes import label_quotes
 from recipes.reading_corpus import Corpus, nli_claims, questions_of_documents, slot_file
 from recipes.relation_questions import relation_questions
 from recipes.short_quotes import cut_quotes, foreign_questions
-from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI, read_rows
+from research.corpora import PERMISSIVE_NLI
+from safepassage.scoring_worker.training.corpora import read_rows
 from safepassage.scoring_worker.training.reading.questions import ReadingQuestion
 
 ENGLISH = {

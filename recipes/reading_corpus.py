@@ -15,12 +15,9 @@ from recipes.invented.document_questions import (
     document_questions,
     with_generated,
 )
+from research.corpora import PERMISSIVE_NLI, known_documents
 from safepassage.scoring_worker.evaluation.splits import held_out
-from safepassage.scoring_worker.training.corpora import (
-    PERMISSIVE_NLI,
-    known_documents,
-    read_rows,
-)
+from safepassage.scoring_worker.training.corpora import read_rows
 from safepassage.scoring_worker.training.reading.questions import (
     Place,
     ReadingQuestion,

@@ -4,6 +4,7 @@ import random
 from collections import defaultdict
 from pathlib import Path
 
+from recipes.corruption.corruptors import labelled_pairs
 from recipes.data_sets import answer_rows, held_documents, nli_pairs
 from recipes.invented import synthetic_documents
 from recipes.invented.claims import altered_sentences
@@ -11,14 +12,14 @@ from recipes.invented.document_questions import GENERATED
 from recipes.invented.generators import SlotPool, generated
 from recipes.reading_corpus import Corpus, slot_file, slots_path
 from recipes.short_quotes import cut_quotes
+from research.corpora import PERMISSIVE_NLI
 from safepassage.passages.index import PassageIndex
 from safepassage.passages.pleasantries import claims_nothing
 from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import CLAIM_TYPE, hypothesis
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.scorer import Pair
-from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI, read_rows
-from safepassage.scoring_worker.training.corruption.corruptors import labelled_pairs
+from safepassage.scoring_worker.training.corpora import read_rows
 
 CLAIMS = 220
 """Rows of each NLI collection."""

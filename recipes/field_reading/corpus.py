@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI, read_rows
+from research.corpora import PERMISSIVE_NLI
+from safepassage.scoring_worker.training.corpora import read_rows
 
 from .examples import (
     MAX_FIELDS,

@@ -6,7 +6,7 @@ Every text comes from the templates in this folder, which were written for this 
 import random
 from collections.abc import Iterator
 
-from safepassage.scoring_worker.training.corruption.known_documents import KnownDocument
+from research.known_documents import KnownDocument
 
 from .builder import Builder
 from .forms import FORMS, write_form

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from safepassage.scoring_worker.training.corruption.known_documents import (
+from research.known_documents import (
     KnownDocument,
     KnownField,
     Label,

@@ -6,7 +6,7 @@ import random
 from babel.dates import get_month_names
 from pydantic import JsonValue
 
-from safepassage.scoring_worker.training.corruption.invented_values import PlainDate
+from recipes.corruption.invented_values import PlainDate
 
 MONTHS_FR = get_month_names("wide", locale="fr")
 REDACTIONS = ("XXXX", "[XXX]", "XXXXX", "[redacted]", "XXXX XXXX")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from safepassage.scoring_worker.training.corruption.known_documents import KnownDocument
+from research.known_documents import KnownDocument
 from safepassage.scoring_worker.training.reading.questions import Place, ReadingQuestion
 
 from .claims import altered_sentences, value_claims

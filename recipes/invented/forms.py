@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass
 
-from safepassage.scoring_worker.training.corruption.known_documents import Label
+from research.known_documents import Label
 
 from .builder import Builder, blocks
 from .values import Drawn, draw

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from safepassage.scoring_worker.training.corruption.invented_values import (
+from recipes.corruption.invented_values import (
     CATEGORIES,
     city_name,
     company_name,
     person_name,
     pick,
 )
-from safepassage.scoring_worker.training.corruption.known_documents import Kind
+from research.known_documents import Kind
 
 from . import dates
 

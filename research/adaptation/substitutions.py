@@ -14,12 +14,12 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from safepassage.passages.sentence_splitting import sentences
-from safepassage.schemas import stable_id
-from safepassage.scoring_worker.training.corruption.known_documents import (
+from research.known_documents import (
     KnownDocument,
     KnownField,
 )
+from safepassage.passages.sentence_splitting import sentences
+from safepassage.schemas import stable_id
 
 SubstitutionKind = Literal["foreign", "exchanged"]
 

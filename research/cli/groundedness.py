@@ -194,7 +194,8 @@ def substitute(
     from research.adaptation.substitutions import (
         substitutions,
     )
-    from safepassage.scoring_worker.training.corpora import known_documents, read_rows
+    from research.corpora import known_documents
+    from safepassage.scoring_worker.training.corpora import read_rows
 
     open_outputs(files=[out])
     known = (one for path in documents for one in known_documents(read_rows(path)))

@@ -14,11 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 from research.adaptation.rule_twins import alterations
+from research.corpora import PERMISSIVE_NLI
 from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import Alignment, LabelledExtraction, render_value
 from safepassage.schemas.error_type import ERROR_TYPES, ErrorType
 from safepassage.scoring_worker.evaluation.splits import held_out
-from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI
 
 from .contract import StoppedClaim
 from .features import features

@@ -10,8 +10,8 @@ from typing import Any
 
 from research.adaptation.rule_twins import one_alteration
 from research.adaptation.twins import Twins, differing
+from research.corpora import PERMISSIVE_NLI
 from research.detectors.similarity.embedding import Embedder, similarities
-from safepassage.scoring_worker.training.corpora import PERMISSIVE_NLI
 
 TWINS_OF_NLI = frozenset({"SNLI", "MultiNLI"})
 """Sources whose premises have an entailed and a contradicted statement."""

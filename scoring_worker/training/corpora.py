@@ -1,37 +1,12 @@
-"""Reads the files that training rests on into `LabelledPair`s. ``.gz`` is read everywhere."""
+"""Reads the files that training rests on. ``.gz`` is read everywhere."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from safepassage.schemas.jsonl import BadLine, read_objects
-from safepassage.scoring_worker.evaluation.entities import (
-    CONTEXT_CHARACTERS,
-    line_around,
-    type_name,
-)
-from safepassage.scoring_worker.training.corruption.known_documents import (
-    Kind,
-    KnownDocument,
-    KnownField,
-)
 
 Row = Mapping[str, Any]
-
-PERMISSIVE_NLI = frozenset(
-    {"SNLI", "MultiNLI", "InfoTabS", "HANS", "SciTail", "RTE-GLUE", "RTE1-3"}
-)
-"""Sources of an NLI file whose licences allow the weights trained on them to be shipped."""
-
-ENTITY_TYPES = {"ORG": "Organization", "PER": "Person", "LOC": "GPE", "TIME": "Date", "GPE": "GPE"}
-_KIND_WORDS: tuple[tuple[Kind, tuple[str, ...]], ...] = (
-    ("date", ("date", "time")),
-    ("person", ("judge", "lawyer", "counsel", "person", "witness", "per", "signatory")),
-    ("place", ("gpe", "loc", "location", "place", "country", "city", "governing law")),
-    ("organisation", ("org", "court", "company", "organization", "organisation", "tribunal")),
-    ("money", ("amount", "fee", "rent", "price")),
-    ("number", ("num", "notice period", "renewal term", "duration")),
-)
 
 
 class CorpusError(ValueError):
@@ -51,33 +26,3 @@ def read_rows(path: Path) -> Iterator[Row]:
             yield row
     except OSError as error:
         raise CorpusError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def known_documents(rows: Iterable[Row]) -> Iterator[KnownDocument]:
-    """Documents with ``entities`` [{type, start, end, text, value?}] as documents of known fields.
-
-    A field's context is its line, or what is within 160 characters where lines are long.
-    """
-    for row in rows:
-        text = row["text"]
-        fields = (_field(text, entity) for entity in row.get("entities", ()))
-        yield KnownDocument(id=row["id"], text=text, fields=tuple(filter(None, fields)))
-
-
-def _field(text: str, entity: Row) -> KnownField | None:
-    start, end = entity["start"], entity["end"]
-    name = ENTITY_TYPES.get(entity["type"]) or type_name(entity["type"])
-    words = " ".join(text[start:end].split())
-    value = entity.get("value") or words
-    if isinstance(value, str) and len(value) > 3 * len(words):
-        value = words  # a list of all parties, of which this span is one
-    if not value or end <= start:
-        return None
-    context = (start, end) if end - start > CONTEXT_CHARACTERS else line_around(text, start, end)
-    kind: Kind = "clause" if value == "Yes" else kind_of_type(name)
-    return KnownField((name,), kind, value, start, end, *context)
-
-
-def kind_of_type(entity_type: str) -> Kind:
-    words = entity_type.casefold()
-    return next((kind for kind, cues in _KIND_WORDS if any(cue in words for cue in cues)), "text")

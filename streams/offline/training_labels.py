@@ -1,5 +1,6 @@
 """Reads what `safepassage train` is given into labelled pairs, with the pipeline's aligner."""
 
+import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -9,9 +10,7 @@ from safepassage.scoring_worker.evaluation.cases import labelled_pair, learnable
 from safepassage.scoring_worker.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.evaluation.rows import ExtractionRow
-from safepassage.scoring_worker.evaluation.sources import DatasetError, Sources, kind_of_file
-from safepassage.scoring_worker.training.corpora import known_documents, read_rows
-from safepassage.scoring_worker.training.corruption.corruptors import labelled_pairs
+from safepassage.scoring_worker.evaluation.sources import DatasetError, Sources
 
 GRADED_AT_ONCE = 64
 
@@ -19,13 +18,17 @@ GRADED_AT_ONCE = 64
 def read_labels(path: Path, sources: Sources) -> tuple[list[LabelledPair], tuple[str, ...]]:
     """The labelled pairs of a file, and a line for each row that could not be read.
 
-    Documents with annotated entities become corruptions: their facts, and ways to get them
-    wrong. Extractions whose context is not found are left out, as are answers of several
-    sentences: there is nothing that a scorer could learn from them."""
-    if kind_of_file(path) == "entities":
-        return list(labelled_pairs(known_documents(read_rows(path)), sources.seed)), ()
+    Documents with annotated entities give as many wrong facts as right ones
+    (`evaluation.entities`). Extractions whose context is not found are left out, as are answers of
+    several sentences: there is nothing that a scorer could learn from them."""
     dataset = read_dataset(path, sources)
-    return list(learnable(dataset.cases)), dataset.refused
+    pairs = list(learnable(dataset.cases))
+    if dataset.kind == "entities":
+        right = [pair for pair in pairs if pair.label]
+        wrong = [pair for pair in pairs if not pair.label]
+        drawn = random.Random(sources.seed).sample(wrong, min(len(wrong), len(right)))
+        pairs = [*right, *drawn]
+    return pairs, dataset.refused
 
 
 def grade(path: Path, sources: Sources, grader: Scorer) -> Iterator[LabelledPair]:

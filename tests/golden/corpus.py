@@ -6,12 +6,12 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+from recipes.corruption.corruptors import labelled_pairs
 from recipes.invented import synthetic_documents
 from recipes.invented.generators import filled
 from recipes.invented.wordings import WORDINGS
 from safepassage.passages.index import PassageIndex
 from safepassage.schemas import CLAIM_TYPE, Response
-from safepassage.scoring_worker.training.corruption.corruptors import labelled_pairs
 
 from .generated import Asked, questions
 from .written import CLAIMS, PACKED, QUESTIONS

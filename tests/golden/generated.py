@@ -13,10 +13,10 @@ from babel.numbers import format_currency, format_decimal, format_percent
 from babel.units import format_unit
 from unicode_rbnf import FormatPurpose, RbnfEngine
 
+from recipes.corruption.mutations import alter
 from recipes.invented.generators import filled
 from recipes.invented.values import SOURCES, draw
 from recipes.invented.wordings import WORDINGS
-from safepassage.scoring_worker.training.corruption.mutations import alter
 
 from .frames import FRAMES, OTHERS
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from recipes.invented import synthetic_documents
-from safepassage.scoring_worker.training.corruption.known_documents import KnownDocument
+from research.known_documents import KnownDocument
 
 
 def write_corpora(

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from research.adaptation.substitutions import substitutions
 from research.cli import app
-from safepassage.scoring_worker.training.corpora import known_documents
+from research.corpora import known_documents
 
 PAYS = "{} shall pay the yearly fee of this agreement to {} on the first of May."
 

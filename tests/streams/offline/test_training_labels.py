@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -91,7 +92,9 @@ def test_annotated_documents_become_corruptions(tmp_path, sources):
     ]
     path = write(tmp_path / "ner.jsonl", {"id": "d", "text": TEXT, "entities": entities})
     pairs, _ = read_labels(path, sources)
-    assert {pair.label for pair in pairs} == {0, 1}
+    assert sorted(pair.label for pair in pairs) == [0, 0, 1, 1]
+    assert {pair.kind for pair in pairs if pair.label} == {"annotated"}
+    assert len(read_labels(path, replace(sources, seed=1))[0]) == 4
 
 
 def test_a_row_that_cannot_be_read_is_told(tmp_path, sources):

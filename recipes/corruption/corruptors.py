@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pydantic import JsonValue
 
+from recipes.corruption import windows
+from research.known_documents import GENERIC_TYPES, KnownDocument, KnownField
 from safepassage.schemas import render_value
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.training.corruption import windows
 
-from .known_documents import GENERIC_TYPES, KnownDocument, KnownField
 from .mutations import alter, sharpen
 
 Corruption = Callable[[KnownDocument, KnownField, random.Random], LabelledPair | None]

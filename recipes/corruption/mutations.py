@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
+from research.known_documents import Kind
+
 from .invented_values import (
     CATEGORIES,
     LEXICON,
@@ -16,7 +18,6 @@ from .invented_values import (
     person_name,
     pick,
 )
-from .known_documents import Kind
 
 _DIGIT = re.compile(r"\d")
 _INITIAL = re.compile(r"\b([A-Z])\.\s?")

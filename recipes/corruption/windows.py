@@ -3,7 +3,7 @@
 import random
 import re
 
-from .known_documents import KnownDocument, KnownField
+from research.known_documents import KnownDocument, KnownField
 
 _TOKEN = re.compile(r"\S+")
 _BREAK = re.compile(r"\n|(?<=[.;])\s")

@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recipes.invented import dates, synthetic_documents
-from safepassage.schemas import render_value
-from safepassage.scoring_worker.comparison import Passage
-from safepassage.scoring_worker.comparison.dates import compare_date, date_of_value
-from safepassage.scoring_worker.training.corruption.corruptors import (
+from recipes.corruption.corruptors import (
     CORRUPTIONS,
     corrupt,
     labelled_pairs,
 )
-from safepassage.scoring_worker.training.corruption.known_documents import (
+from recipes.corruption.mutations import alter, sharpen
+from recipes.invented import dates, synthetic_documents
+from research.known_documents import (
     KnownDocument,
     KnownField,
 )
-from safepassage.scoring_worker.training.corruption.mutations import alter, sharpen
+from safepassage.schemas import render_value
+from safepassage.scoring_worker.comparison import Passage
+from safepassage.scoring_worker.comparison.dates import compare_date, date_of_value
 
 DOCUMENTS = list(synthetic_documents(40, seed=3))
 PAIRS = list(labelled_pairs(DOCUMENTS, seed=3))
