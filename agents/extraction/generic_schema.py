@@ -26,9 +26,17 @@ def generic_json_schema(
         entity_type["enum"] = list(entity_types)
     if said := "\n".join(_told(name, field) for name, field in (fields or {}).items()):
         entity_type["description"] = said
+    pair = _closed(name={"type": "string"}, value={"type": _SCALAR_TYPES})
+    values = [
+        *({"type": name} for name in ("string", "number", "boolean")),
+        {"type": "array", "items": {"type": "string"}},
+        # A date, or as much of one as the document says.
+        _closed(**{key: {"type": ["integer", "null"]} for key in DATE_KEYS}),
+        _closed(fields={"type": "array", "items": pair}),
+    ]
     entity = _closed(
         entity_type=entity_type,
-        value={"anyOf": [*_plain_values(), _date(), _fields()]},
+        value={"anyOf": values},
         context={
             "type": "string",
             "description": "A short snippet copied character by character from the document "
@@ -71,21 +79,6 @@ def _pair(part: JsonValue) -> tuple[str, JsonValue] | None:
         name = part["name"]
         return (name, part["value"]) if isinstance(name, str) else None
     return None
-
-
-def _plain_values() -> list[dict[str, Any]]:
-    scalars: list[dict[str, Any]] = [{"type": name} for name in ("string", "number", "boolean")]
-    return [*scalars, {"type": "array", "items": {"type": "string"}}]
-
-
-def _date() -> dict[str, Any]:
-    """A date, or as much of one as the document says."""
-    return _closed(**{key: {"type": ["integer", "null"]} for key in DATE_KEYS})
-
-
-def _fields() -> dict[str, Any]:
-    pair = _closed(name={"type": "string"}, value={"type": _SCALAR_TYPES})
-    return _closed(fields={"type": "array", "items": pair})
 
 
 def _closed(**properties: dict[str, Any]) -> dict[str, Any]:

@@ -7,15 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from safepassage.schemas import PageSize
 
 from .limits import Limits, Refused, extra_module
 from .ocr import Reader
-from .page_words import Page
-
-Pixels = npt.NDArray[np.uint8]
+from .page_words import Page, Pixels
 
 FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "GIF", "WEBP")
 """Pillow has readers of many more, each a way in for a hostile file."""

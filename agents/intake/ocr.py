@@ -7,17 +7,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from safepassage.schemas import PageSize
 
 from .ink_boxes import Line, fitted
 from .limits import Limits, OcrUse, Refused, extra_module, ocr_is_installed
-from .page_words import Group, Rectangle, Word
+from .page_words import Group, Pixels, Rectangle, Word
 from .pdf_characters import as_groups
 from .rotation import direction, direction_over, levelled, original
-
-Pixels = npt.NDArray[np.uint8]
 
 _POOR = 0.8  # mean confidence; below, the page may be on its head
 _COVERED = 0.3  # of a read word that lies inside known text: it is that text

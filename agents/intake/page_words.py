@@ -6,7 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from safepassage.schemas import Omission, PageSize
+
+Pixels = npt.NDArray[np.uint8]
+"""A picture in RGB: (height, width, 3)."""
 
 
 class Rectangle(NamedTuple):

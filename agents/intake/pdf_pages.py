@@ -5,11 +5,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .limits import Limits, Refused, extra_module
-
-Pixels = npt.NDArray[np.uint8]
+from .page_words import Pixels
 
 _TAIL_BYTES = 2_048
 _MAX_SIDE = 14_400.0  # points; PDF's own bound on a page

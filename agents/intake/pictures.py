@@ -2,12 +2,10 @@
 
 import io
 
-import numpy as np
-import numpy.typing as npt
-
 from . import images, mail, pdf_pages
 from .file_kinds import Kind, kind_of
 from .limits import Limits, Refused, extra_module
+from .page_words import Pixels
 
 _WIDTH = 1_200  # pixels
 _MAX_HEIGHT = 4_000
@@ -31,7 +29,7 @@ def picture(raw: bytes, part: tuple[int, ...], page: int, limits: Limits) -> byt
     raise Refused("has no pages to show")
 
 
-def _pdf_page(raw: bytes, page: int, limits: Limits) -> npt.NDArray[np.uint8]:
+def _pdf_page(raw: bytes, page: int, limits: Limits) -> Pixels:
     with pdf_pages.opened(raw, limits) as document:
         if page >= len(document):
             raise Refused("has no such page")
@@ -39,7 +37,7 @@ def _pdf_page(raw: bytes, page: int, limits: Limits) -> npt.NDArray[np.uint8]:
             return pdf_pages.draw(shown, _WIDTH / shown.get_width(), _PIXELS)
 
 
-def _png(pixels: npt.NDArray[np.uint8]) -> bytes:
+def _png(pixels: Pixels) -> bytes:
     image = extra_module("PIL.Image", "files").fromarray(pixels)
     image.thumbnail((_WIDTH, _MAX_HEIGHT))
     written = io.BytesIO()

@@ -6,12 +6,9 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .limits import extra_module
-from .page_words import Rectangle
-
-Pixels = npt.NDArray[np.uint8]
+from .page_words import Pixels, Rectangle
 
 _LOOK_SIDE = 960  # pixels: enough to see lines, a quarter of the work of reading them
 _TALL = 1.5  # a line that is so much higher than wide runs up or down the page
