@@ -184,7 +184,7 @@ def stand_ins(
 
     streams = "safepassage.streams"
     seams: dict[str, Any] = {
-        f"{streams}.kafka.membership.new_group_consumer": member,
+        f"{streams}.kafka.clients.new_group_consumer": member,
         f"{streams}.kafka.reading.new_reader": lambda _: Consumer(broker),
         f"{streams}.kafka.clients.new_admin": lambda _: Admin(broker),
         f"{streams}.kafka.publisher.new_producer": lambda _: Producer(broker),
