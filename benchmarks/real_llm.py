@@ -115,18 +115,24 @@ def schema_of_fields(fields: Mapping[str, str]) -> type[BaseModel]:
     return create_model("Facts", **made)
 
 
-async def ask(folder: Path, out: Path, most: int, seconds: float) -> None:
-    """Extract from up to ``most`` documents that ``out`` has not, for ``seconds`` at most."""
+async def ask(folder: Path, out: Path, most: int, seconds: float, slots: int) -> None:
+    """Extract from up to ``most`` documents that ``out`` has not, ``slots`` at once; none is begun
+    after ``seconds``."""
     settings, done = LLMSettings(), {row["id"] for row in _kept(out)}
-    ends = time.monotonic() + seconds
-    async with create_client(settings.openai_base_url, timeout=PATIENCE_SECONDS) as client:
-        for case in cases(folder)[:most]:
+    ends, left = time.monotonic() + seconds, iter(cases(folder)[:most])
+
+    async def answer() -> None:
+        for case in left:
             if case.document.id in done or time.monotonic() > ends:
                 continue
             row = await _asked(client, case, settings)
             with out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            print(row["id"], row["error"] or f"{len(row['extractions'])} values", row["usage"])
+            found = row["error"] or f"{len(row['extractions'])} values"
+            print(row["id"], found, row["usage"], flush=True)
+
+    async with create_client(settings.openai_base_url, timeout=PATIENCE_SECONDS) as client:
+        await asyncio.gather(*(answer() for _ in range(slots)))
 
 
 async def _asked(client: Any, case: Case, settings: LLMSettings) -> dict[str, Any]:
@@ -258,13 +264,14 @@ def main() -> None:
         command.add_argument("asked", type=Path)
         command.add_argument("--documents", type=int, default=30)
     commands.choices["ask"].add_argument("--seconds", type=float, default=86_400)
+    commands.choices["ask"].add_argument("--slots", type=int, default=1)
     commands.choices["reask"].add_argument("out", type=Path)
     commands.choices["judge"].add_argument("--read", type=Path)
     commands.choices["judge"].add_argument("--scorer", default="default")
     commands.choices["judge"].add_argument("--json", type=Path)
     given = parser.parse_args()
     if given.command == "ask":
-        asyncio.run(ask(given.folder, given.asked, given.documents, given.seconds))
+        asyncio.run(ask(given.folder, given.asked, given.documents, given.seconds, given.slots))
         return
     if given.command == "reask":
         asyncio.run(reask(given.folder, given.asked, given.out, given.documents))
