@@ -77,14 +77,12 @@ class Spent:
         if self.budget:
             self.budget.check()
 
-    def add(self, question: Question, answer: ChatCompletion) -> None:
-        """Count what one answer took."""
-        self.input_tokens += answer.input_tokens
-        self.output_tokens += answer.output_tokens
+    def add(self, input_tokens: int, output_tokens: int, characters: int) -> None:
+        """Count what one answer took; by its ``characters`` where the endpoint tells no tokens."""
+        self.input_tokens += input_tokens
+        self.output_tokens += output_tokens
         if self.budget:
-            asked = sum(len(str(message["content"])) for message in question.messages)
-            tokens = answer.input_tokens + answer.output_tokens
-            self.budget.spend(tokens, asked + len(answer.text))
+            self.budget.spend(input_tokens + output_tokens, characters)
 
     def usage(self) -> Usage:
         """What it took so far."""
@@ -254,7 +252,8 @@ class Caller:
 
 
 def _completion(answer: ChatCompletion, question: Question, spent: Spent) -> Completion:
-    spent.add(question, answer)
+    asked = sum(len(str(message["content"])) for message in question.messages)
+    spent.add(answer.input_tokens, answer.output_tokens, asked + len(answer.text))
     if answer.declined:
         raise Refused("the model declined to answer")
     if answer.withheld:

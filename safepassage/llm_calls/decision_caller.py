@@ -8,6 +8,7 @@ import httpx2
 from openai import AsyncOpenAI
 
 from .api_errors import api_errors
+from .caller import Spent
 from .concurrency import AdaptiveLimit
 from .errors import LLMTimeout
 from .retrying import Retrying, RetryPolicy, Tries
@@ -42,14 +43,17 @@ class DecisionCaller:
         read: Callable[[bytes], A],
         *,
         limit: AdaptiveLimit,
+        spent: Spent,
     ) -> A:
-        """What ``read`` makes of the answer; an error that it raises counts as the attempt's.
+        """What ``read`` makes of the answer; an error that it raises counts as the attempt's. It
+        counts what the answer took, on ``spent``.
 
         Raises:
             LLMError: as drawn in `safepassage.llm_calls.errors`.
         """
 
         async def attempt(_tries: Tries) -> A:
+            spent.check()
             return read(await self._post(client, body))
 
         return await self._retrying.answer(attempt, limit=limit)

@@ -84,7 +84,8 @@ def words_of(folder: Path, head: PublishedHead | None) -> Path:
 
 
 def head_in(folder: Path, head: PublishedHead) -> PublishedHead:
-    """``head`` over the weights of ``folder``, for tokens where its config says so.
+    """``head`` over the weights of ``folder``; of a row without a prompt, for tokens where its
+    config says so.
 
     Raises:
         ModelError: the config says that they classify something else.
@@ -92,8 +93,8 @@ def head_in(folder: Path, head: PublishedHead) -> PublishedHead:
     if head.head in ("seq2seq", "alignscore", "hhem"):
         return head
     found = head_kind(load_config(folder), folder) or head.head
-    if head.head == "tokens" and found != "tokens":
-        raise ModelError(f"{folder} is no token classifier: its config names a head for {found}")
+    if found != head.head and (head.prompt or head.head == "tokens"):
+        raise ModelError(f"{folder} has no head for {head.head}: its config names one for {found}")
     return replace(head, head=found)
 
 

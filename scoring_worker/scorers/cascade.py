@@ -22,7 +22,7 @@ from safepassage.scoring_worker.memory.learning import remember_in, traces_of
 from safepassage.scoring_worker.memory.states import Trace
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
-from .llm_grades import GraderMisconfigured
+from .endpoint_questions import GraderMisconfigured
 from .order_of_asking import ORDER_VERSION
 
 BAND = (0.1, 0.9)

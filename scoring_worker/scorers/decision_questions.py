@@ -15,10 +15,12 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from safepassage.llm_calls.errors import Refused, SchemaMismatch
+from safepassage.llm_calls.errors import SchemaMismatch
 from safepassage.schemas import Finding, stable_id
 from safepassage.schemas.base import Probability
 from safepassage.scoring_worker.scorer import Pair
+
+from .endpoint_questions import Failure
 
 Form = Literal["decisions", "systemone"]
 Option = Literal["says_this", "says_another_value", "says_nothing_of_it"]
@@ -91,11 +93,13 @@ class _Probability(BaseModel):
 
 class _Choice(BaseModel):
     type: Literal["choice"]
+    name: str | None = None
     probabilities: list[_Probability] = Field(max_length=16)
 
 
 class _Refusal(BaseModel):
     type: Literal["refusal"]
+    name: str | None = None
 
 
 class _NamedChoice(BaseModel):
@@ -113,45 +117,42 @@ _Answer = Annotated[_Choice | _Refusal, Field(discriminator="type")]
 
 class _Decisions(BaseModel):
     answers: list[_Answer]
-    usage: _Tokens = _Tokens()
 
 
 class _SystemOne(BaseModel):
     answers: dict[str, _NamedChoice]
+
+
+class _Paid(BaseModel):
     usage: _Tokens = _Tokens()
 
 
-class Answers(BaseModel):
-    """The answers to one request, in the order of its questions; what the endpoint says of their
-    tokens. An answer is the reason of a failure where there are no probabilities."""
+def tokens_of(body: bytes) -> tuple[int, int]:
+    """Input and output tokens by what an endpoint answered; 0 where it does not tell."""
+    try:
+        told = _Paid.model_validate_json(body).usage
+    except ValidationError:
+        return 0, 0
+    return told.input_tokens, told.output_tokens
 
-    found: tuple[Probabilities | str, ...]
-    input_tokens: int
-    output_tokens: int
 
-
-def read_answers(form: Form, body: bytes, questions: int) -> Answers:
-    """What an endpoint answered to a `request_body` of so many ``questions``.
+def read_answers(form: Form, body: bytes, questions: int) -> list[Probabilities | Failure]:
+    """What an endpoint answered to a `request_body` of so many ``questions``, in their order.
 
     Raises:
         SchemaMismatch: it is something else.
     """
+    names = [str(at) for at in range(questions)]
     try:
-        if form == "decisions":
-            said = _Decisions.model_validate_json(body)
-            made = [_of_choice(answer) for answer in said.answers]
-            tokens = said.usage
-        else:
-            named = _SystemOne.model_validate_json(body)
-            made = [_checked(named.answers[str(at)].probabilities) for at in range(questions)]
-            tokens = named.usage
+        if form == "systemone":
+            named = _SystemOne.model_validate_json(body).answers
+            return [_checked(named[name].probabilities) for name in names]
+        answers = _Decisions.model_validate_json(body).answers
     except (ValidationError, KeyError):
         raise SchemaMismatch("the endpoint answered something that is no decision") from None
-    if len(made) != questions:
-        raise SchemaMismatch(f"{len(made)} answers to {questions} questions")
-    return Answers(
-        found=tuple(made), input_tokens=tokens.input_tokens, output_tokens=tokens.output_tokens
-    )
+    if [answer.name or str(at) for at, answer in enumerate(answers)] != names:
+        raise SchemaMismatch(f"{len(answers)} answers, not those to {questions} questions")
+    return [_of_choice(answer) for answer in answers]
 
 
 def finding_of(said: Probabilities) -> Finding:
@@ -166,15 +167,15 @@ def asked_digest() -> str:
     return stable_id("decision", _ASKED, json.dumps(OPTIONS))
 
 
-def _of_choice(answer: _Choice | _Refusal) -> Probabilities | str:
+def _of_choice(answer: _Choice | _Refusal) -> Probabilities | Failure:
     if isinstance(answer, _Refusal):
-        return str(Refused("the model declined to answer"))
+        return "scorer_failed", "the model declined to answer"
     return _checked({one.value: one.probability for one in answer.probabilities})
 
 
-def _checked(said: dict[str, float]) -> Probabilities | str:
+def _checked(said: dict[str, float]) -> Probabilities | Failure:
     if said.keys() != OPTIONS.keys() or abs(sum(said.values()) - 1) > SUM_WITHIN:
-        return "the probabilities of the three options are no distribution"
+        return "scorer_failed", "the probabilities of the three options are no distribution"
     return {option: said[option] for option in OPTIONS}
 
 

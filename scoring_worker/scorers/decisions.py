@@ -4,28 +4,18 @@ Its score is p(says this); all three probabilities are on the verdict. A questio
 way is an assessment with a failure.
 """
 
-import asyncio
-import time
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 from openai import AsyncOpenAI
 
-from safepassage.llm_calls.client import configured_client
+from safepassage.llm_calls.caller import Spent
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.decision_caller import DecisionCaller
-from safepassage.llm_calls.errors import (
-    LLMError,
-    LLMMisconfigured,
-    LLMTimeout,
-    LLMUnavailable,
-    first_of,
-)
 from safepassage.llm_calls.price import priced
 from safepassage.llm_calls.retrying import retries_of_judges
 from safepassage.llm_calls.settings import DecisionSettings
-from safepassage.schemas import Assessment, Reason, Usage, stable_id
+from safepassage.schemas import Assessment, Usage, stable_id
 from safepassage.scoring_worker.calibration import apply
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
@@ -33,7 +23,6 @@ from safepassage.scoring_worker.risk.groups import below, threshold_of
 from safepassage.scoring_worker.scorer import Pair
 
 from .decision_questions import (
-    Answers,
     Probabilities,
     asked_digest,
     finding_of,
@@ -41,12 +30,13 @@ from .decision_questions import (
     read_answers,
     request_body,
     text_of,
+    tokens_of,
 )
-from .llm_grades import GraderMisconfigured
+from .endpoint_questions import TOO_LONG, Failure, answered, ask_all
 
 Question = tuple[str, str]
 """The text and the question of a pair: equal ones are asked once."""
-Answer = tuple[Probabilities | tuple[Reason, str], Usage]
+Answer = tuple[Probabilities | Failure, Usage]
 
 
 def decision_manifest(settings: DecisionSettings, name: str = "decisions") -> ScorerManifest:
@@ -99,7 +89,13 @@ class DecisionScorer:
         """
         questions = [(text_of(pair), instructions_of(pair)) for pair in pairs]
         distinct = dict(zip(questions, pairs, strict=True))
-        answers = asyncio.run(self._answer_all(distinct))
+        requests = _requests(distinct, self._settings.decision_batch)
+        said = ask_all(self._settings, [list(asked.values()) for asked in requests], self._ask)
+        answers = {
+            question: answer
+            for request, found in zip(requests, said, strict=True)
+            for question, answer in zip(request, found, strict=True)
+        }
         return [
             self._assessed(pair, *answers[question])
             for pair, question in zip(pairs, questions, strict=True)
@@ -108,82 +104,55 @@ class DecisionScorer:
     def close(self) -> None:
         """Nothing is held open between calls."""
 
-    async def _answer_all(self, asked: dict[Question, Pair]) -> dict[Question, Answer]:
-        most = self._settings.llm_concurrency
-        limit = AdaptiveLimit(most, overload=LLMUnavailable, initial=most)
-        requests = list(_requests(list(asked), self._settings.decision_batch))
-        async with configured_client(self._settings) as client:
-            try:
-                async with asyncio.TaskGroup() as group:
-                    tasks = [
-                        group.create_task(self._ask(client, limit, [asked[q] for q in request]))
-                        for request in requests
-                    ]
-            except* GraderMisconfigured as errors:
-                raise first_of(errors) from None
-        return {
-            question: answer
-            for request, task in zip(requests, tasks, strict=True)
-            for question, answer in zip(request, task.result(), strict=True)
-        }
-
     async def _ask(
         self, client: AsyncOpenAI, limit: AdaptiveLimit, pairs: Sequence[Pair]
     ) -> list[Answer]:
-        """The answers to one request; its tokens and its time are shared by its questions."""
-        settings, started = self._settings, time.perf_counter()
+        """The answers to one request; its tokens are shared by its questions."""
+        settings, asked = self._settings, len(pairs)
         body = request_body(settings.decision_api, settings.model, pairs)
         characters = len(str(body))
-        if characters > settings.max_grader_characters * len(pairs):
-            long: tuple[Reason, str] = ("scorer_failed", "passage and claim are too long")
-            return [(long, Usage()) for _ in pairs]
-        try:
-            settings.token_budget.check()
-            read = partial(read_answers, settings.decision_api, questions=len(pairs))
-            answers: Answers = await self._caller.ask(client, body, read, limit=limit)
-        except LLMMisconfigured as error:
-            raise GraderMisconfigured(
-                f"the decision model: {error}; check SAFEPASSAGE_DECISION_BASE_URL, "
-                "SAFEPASSAGE_DECISION_API, SAFEPASSAGE_DECISION_MODEL and OPENAI_API_KEY"
-            ) from None
-        except LLMError as error:
-            timed_out = isinstance(error, LLMTimeout)
-            failed: Reason = "scorer_timeout" if timed_out else "scorer_failed"
-            return [((failed, str(error)), self._usage(0, 0, started, 1)) for _ in pairs]
-        tokens = answers.input_tokens, answers.output_tokens
-        settings.token_budget.spend(sum(tokens), characters)
-        usage = self._usage(*tokens, started, len(pairs))
-        return [
-            (("scorer_failed", found) if isinstance(found, str) else found, usage)
-            for found in answers.found
-        ]
+        if characters > settings.max_grader_characters * asked:
+            return [(TOO_LONG, Usage())] * asked
 
-    def _usage(self, into: int, out_of: int, started: float, questions: int) -> Usage:
-        taken = Usage(
-            input_tokens=-(-into // questions),
-            output_tokens=-(-out_of // questions),
-            milliseconds=(time.perf_counter() - started) * 1_000,
+        async def ask(spent: Spent) -> list[Probabilities | Failure]:
+            def read(answer: bytes) -> list[Probabilities | Failure]:
+                spent.add(*tokens_of(answer), characters)
+                return read_answers(settings.decision_api, answer, asked)
+
+            return await self._caller.ask(client, body, read, limit=limit, spent=spent)
+
+        found, usage = await answered(
+            settings,
+            ask,
+            judge="the decision model",
+            named_by="SAFEPASSAGE_DECISION_BASE_URL, SAFEPASSAGE_DECISION_API, "
+            "SAFEPASSAGE_DECISION_MODEL and OPENAI_API_KEY",
         )
-        return priced(taken, self._settings)
+        share = Usage(
+            input_tokens=-(-usage.input_tokens // asked),
+            output_tokens=-(-usage.output_tokens // asked),
+            milliseconds=usage.milliseconds,
+        )
+        return [(one, share) for one in ([found] * asked if isinstance(found, tuple) else found)]
 
-    def _assessed(
-        self, pair: Pair, said: Probabilities | tuple[Reason, str], usage: Usage
-    ) -> Assessment:
-        by = self.name, self.revision
+    def _assessed(self, pair: Pair, said: Probabilities | Failure, usage: Usage) -> Assessment:
+        by, paid = (self.name, self.revision), priced(usage, self._settings)
         if isinstance(said, tuple):
-            return Assessment.failed(by, *said, usage)
+            return Assessment.failed(by, *said, paid)
         raw = np.array([said["says_this"]])
         score = float(apply(self.manifest.calibration, raw)[0])
         threshold = threshold_of(self.manifest.thresholds, pair)
         held = below(score, threshold)
-        return Assessment.scored(by, held, threshold, usage, (finding_of(said),))
+        return Assessment.scored(by, held, threshold, paid, (finding_of(said),))
 
 
-def _requests(questions: Sequence[Question], most: int) -> Iterator[list[Question]]:
-    """``questions`` by request: about one text, at most so many."""
+def _requests(asked: dict[Question, Pair], most: int) -> list[dict[Question, Pair]]:
+    """``asked`` by request: about one text, at most so many."""
     by_text: dict[str, list[Question]] = {}
-    for question in questions:
+    for question in asked:
         by_text.setdefault(question[0], []).append(question)
-    for same in by_text.values():
-        for start in range(0, len(same), most):
-            yield same[start : start + most]
+    return [
+        {question: asked[question] for question in same[start : start + most]}
+        for same in by_text.values()
+        for start in range(0, len(same), most)
+    ]

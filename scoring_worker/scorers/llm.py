@@ -4,23 +4,23 @@ Its score is the probability that it says yes, where the endpoint tells log-prob
 or 0.0. A call that fails in any way is an assessment with a failure.
 """
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from openai import AsyncOpenAI
 
-from safepassage.llm_calls.client import configured_client
+from safepassage.llm_calls.caller import Caller
 from safepassage.llm_calls.concurrency import AdaptiveLimit
-from safepassage.llm_calls.errors import LLMUnavailable, first_of
 from safepassage.llm_calls.price import priced
 from safepassage.llm_calls.retrying import retries_of_judges
 from safepassage.llm_calls.settings import GraderSettings
-from safepassage.schemas import Assessment, stable_id
+from safepassage.schemas import Assessment, Usage, stable_id
 from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.scorer import Pair
 
+from .endpoint_questions import TOO_LONG, Failure, GraderMisconfigured, answered, ask_all
 from .llm_forms import OWN, LLMForm
-from .llm_grades import ALTERNATIVES, Asking, GradeFailed, GraderMisconfigured
+from .llm_grades import ALTERNATIVES, grade
 
 THRESHOLD = 0.5
 CONTROL = "The kettle in the kitchen is red.", "Rent: 4,000 euros a month"
@@ -38,13 +38,12 @@ class LLMGrader:
     def __init__(self, settings: GraderSettings, name: str = "llm", form: LLMForm = OWN) -> None:
         self.name = name
         self._settings = settings
+        self._form = form
         self._controlled = not form.controlled
-        self._asking = Asking(
-            form=form,
+        self._caller = Caller(
             model=settings.model,
             timeout=settings.llm_timeout_seconds,
             retries=retries_of_judges(settings),
-            budget=settings.token_budget,
             options={
                 "temperature": settings.llm_temperature,
                 "max_tokens": settings.llm_max_tokens,
@@ -64,32 +63,17 @@ class LLMGrader:
         Raises:
             GraderMisconfigured: the endpoint refuses every request, or does not read the source.
         """
+        if failed := self._uncontrolled():
+            return [self._assessed(*failed) for _ in pairs]
         distinct = list(dict.fromkeys((pair.premise, pair.hypothesis) for pair in pairs))
-        answers = dict(zip(distinct, asyncio.run(self._answer_all(distinct)), strict=True))
+        said = ask_all(self._settings, distinct, self._ask)
+        answers = dict(zip(distinct, (self._assessed(*one) for one in said), strict=True))
         return [answers[pair.premise, pair.hypothesis] for pair in pairs]
 
     def close(self) -> None:
         """Nothing is held open between calls."""
 
-    async def _answer_all(self, questions: Sequence[tuple[str, str]]) -> list[Assessment]:
-        settings = self._settings
-        concurrency = settings.llm_concurrency
-        limit = AdaptiveLimit(concurrency, overload=LLMUnavailable, initial=concurrency)
-        async with configured_client(settings) as client:
-            if failure := await self._uncontrolled(client, limit):
-                return [self._failed(failure) for _ in questions]
-
-            async def answer(premise: str, hypothesis: str) -> Assessment:
-                return await self._answer(client, limit, premise, hypothesis)
-
-            try:
-                async with asyncio.TaskGroup() as group:
-                    tasks = [group.create_task(answer(*question)) for question in questions]
-            except* GraderMisconfigured as errors:
-                raise first_of(errors) from None
-        return [task.result() for task in tasks]
-
-    async def _uncontrolled(self, client: AsyncOpenAI, limit: AdaptiveLimit) -> GradeFailed | None:
+    def _uncontrolled(self) -> tuple[Failure, Usage] | None:
         """See once that the endpoint judges by the source, where it may ignore the source; why that
         is not known yet.
 
@@ -98,11 +82,10 @@ class LLMGrader:
         """
         if self._controlled:
             return None
-        try:
-            score, _ = await self._asking.ask(client, *CONTROL, limit=limit)
-        except GradeFailed as failure:
-            return failure
-        if score >= THRESHOLD:
+        [(said, usage)] = ask_all(self._settings, [CONTROL], self._ask)
+        if isinstance(said, tuple):
+            return said, usage
+        if said >= THRESHOLD:
             raise GraderMisconfigured(
                 f"the endpoint accepts what its source does not say: it does not hand the source "
                 f"of {self.name} to the chat template (chat_template_kwargs)"
@@ -110,18 +93,21 @@ class LLMGrader:
         self._controlled = True
         return None
 
-    async def _answer(
-        self, client: AsyncOpenAI, limit: AdaptiveLimit, premise: str, hypothesis: str
-    ) -> Assessment:
-        if len(premise) + len(hypothesis) > self._settings.max_grader_characters:
-            return self._failed(GradeFailed("scorer_failed", "passage and claim are too long"))
-        try:
-            score, usage = await self._asking.ask(client, premise, hypothesis, limit=limit)
-        except GradeFailed as failure:
-            return self._failed(failure)
-        paid = priced(usage, self._settings)
-        return Assessment.scored(self._by, round(score, DECIMALS), THRESHOLD, paid)
+    async def _ask(
+        self, client: AsyncOpenAI, limit: AdaptiveLimit, texts: tuple[str, str]
+    ) -> tuple[float | Failure, Usage]:
+        if sum(map(len, texts)) > self._settings.max_grader_characters:
+            return TOO_LONG, Usage()
+        question, read = self._form.question(*texts), partial(grade, self._form)
+        return await answered(
+            self._settings,
+            lambda spent: self._caller.ask(client, question, read, limit=limit, spent=spent),
+            judge="the grader",
+            named_by="OPENAI_BASE_URL, OPENAI_API_KEY and SAFEPASSAGE_GRADER_MODEL",
+        )
 
-    def _failed(self, failure: GradeFailed) -> Assessment:
-        usage = priced(failure.usage, self._settings)
-        return Assessment.failed(self._by, failure.reason, str(failure), usage)
+    def _assessed(self, said: float | Failure, usage: Usage) -> Assessment:
+        paid = priced(usage, self._settings)
+        if isinstance(said, tuple):
+            return Assessment.failed(self._by, *said, paid)
+        return Assessment.scored(self._by, round(said, DECIMALS), THRESHOLD, paid)

@@ -61,7 +61,11 @@ def hhem(tmp_path):
 
 
 def expected(model, premise, hypothesis):
-    prompt = ROWS["hhem"].prompt.replace("{text1}", premise).replace("{text2}", hypothesis)
+    """As `predict` of its authors: the prompt of its config, then the first token."""
+    prompt = (
+        "<pad> Determine if the hypothesis is true given the premise?\n\n"
+        f"Premise: {premise}\n\nHypothesis: {hypothesis}"
+    )
     with torch.inference_mode():
         logits = model(**t5_tokenizer()(prompt, return_tensors="pt")).logits
     return logits[0, 0].softmax(-1)[1].item()
@@ -77,6 +81,8 @@ def test_hhem_scores_at_its_first_token(hhem):
         assert assessment.score == pytest.approx(
             expected(model, pair.premise, pair.hypothesis), abs=1e-5
         )
+        turned = expected(model, pair.hypothesis, pair.premise)
+        assert abs(assessment.score - turned) > 1e-3, "the order of the texts must matter here"
     assert abs(assessments[0].score - assessments[1].score) > 1e-3
     assert scorer.name == "hhem"
 

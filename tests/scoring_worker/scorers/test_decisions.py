@@ -24,7 +24,8 @@ from safepassage.scoring_worker.scorers.decision_questions import (
     text_of,
 )
 from safepassage.scoring_worker.scorers.decisions import DecisionScorer, decision_manifest
-from safepassage.scoring_worker.scorers.llm_grades import GraderMisconfigured
+from safepassage.scoring_worker.scorers.endpoint_questions import GraderMisconfigured
+from safepassage.streams.demo.embedded import free_port
 from tests.scoring_worker.tiny import pair
 
 from .test_llm import Endpoint
@@ -198,18 +199,69 @@ def negative(body):
     body["answers"][0]["probabilities"][0]["probability"] = -1
 
 
+def above_one(body):
+    body["answers"][0]["probabilities"][0]["probability"] = 1.01
+
+
+def none(body):
+    body["answers"][0]["probabilities"][0]["probability"] = float("nan")
+
+
+def partial(body):
+    body["answers"][0]["probabilities"].pop()
+
+
 def missing(body):
     body["answers"] = []
 
 
-@pytest.mark.parametrize("change", [refuse, strange, uncertain, negative, missing])
+def of_another(body):
+    body["answers"][0]["name"] = "1"
+
+
+ASKED_AGAIN = (negative, above_one, none, missing, of_another)
+
+
+@pytest.mark.parametrize("change", [refuse, strange, uncertain, partial, *ASKED_AGAIN])
 def test_an_answer_that_cannot_be_used_is_a_failure(endpoint, change):
-    """Refused, other options, probabilities that are none: never a score."""
+    """Refused, other options, probabilities that are none: never a score. What all attempts took is
+    on the verdict."""
     endpoint.answer = broken(change)
     [one] = DecisionScorer(settings(endpoint)).assess([pair(value="may 4, 2015")])
     assert (one.score, one.failure) == (None, "scorer_failed")
     assert one.findings == ()
-    assert one.trail[0].failure
+    [trail] = one.trail
+    attempts = 3 if change in ASKED_AGAIN else 1
+    assert trail.failure
+    assert (len(endpoint.requests), trail.usage.input_tokens) == (attempts, 300 * attempts)
+    assert trail.usage.cost_usd == pytest.approx(300 * attempts * 0.1e-6)
+
+
+@pytest.mark.parametrize("change", [dict.popitem, lambda said: said.update(says_this=2)])
+def test_a_partial_answer_of_the_other_form_is_a_failure(endpoint, change):
+    def answer(request):
+        status, body = system_one(request)
+        change(body["answers"]["0"]["probabilities"])
+        return status, body
+
+    endpoint.answer = answer
+    [one] = DecisionScorer(settings(endpoint, decision_api="systemone")).assess([pair()])
+    assert (one.score, one.failure) == (None, "scorer_failed")
+
+
+def test_an_endpoint_that_is_away_is_a_failure():
+    """Nobody listens at this port."""
+    away = {"openai_base_url": f"http://127.0.0.1:{free_port()}/v1", "llm_first_wait_seconds": 0.0}
+    [one] = DecisionScorer(DecisionSettings(**away, llm_attempts=2)).assess([pair()])
+    assert (one.score, one.failure) == (None, "scorer_failed")
+    assert one.trail[0].usage.input_tokens == 0
+
+
+def test_a_spent_budget_asks_no_more(endpoint):
+    scorer = DecisionScorer(settings(endpoint, llm_token_budget=303, llm_concurrency=1))
+    first, second = scorer.assess([pair(value="may 4, 2015"), pair(value="june 9")])
+    assert (first.failure, second.failure) == (None, "scorer_failed")
+    assert len(endpoint.requests) == 1
 
 
 def test_what_may_pass_is_asked_again_and_what_cannot_is_said(endpoint):
@@ -258,7 +310,7 @@ def test_answers_are_read_by_the_place_of_their_question(form):
     pairs = [pair(value="may 4, 2015"), pair(value="june 9")]
     body = request_body(form, "m", pairs)
     _, answer = {"decisions": decided, "systemone": system_one}[form](json.loads(json.dumps(body)))
-    found = read_answers(form, json.dumps(answer).encode(), 2).found
+    found = read_answers(form, json.dumps(answer).encode(), 2)
     assert [one["says_this"] for one in found] == [0.9, 0.15]
 
 

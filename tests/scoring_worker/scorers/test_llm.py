@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from safepassage.llm_calls.settings import GraderSettings
 from safepassage.scoring_worker.scorer import Pair, Scorer
 from safepassage.scoring_worker.scorers.cascade import CascadeScorer
+from safepassage.scoring_worker.scorers.endpoint_questions import GraderMisconfigured
 from safepassage.scoring_worker.scorers.llm import LLMGrader
-from safepassage.scoring_worker.scorers.llm_grades import GraderMisconfigured
 from safepassage.scoring_worker.scorers.llm_prompt import messages, question
 from tests.scoring_worker.tiny import pair
 

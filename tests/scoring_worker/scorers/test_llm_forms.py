@@ -18,9 +18,9 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from safepassage.llm_calls.errors import SchemaMismatch
 from safepassage.scoring_worker import ModelError, load_scorer
 from safepassage.scoring_worker.scorers import by_name, llm_forms
+from safepassage.scoring_worker.scorers.endpoint_questions import GraderMisconfigured
 from safepassage.scoring_worker.scorers.folders import LLMS
 from safepassage.scoring_worker.scorers.llm import CONTROL
-from safepassage.scoring_worker.scorers.llm_grades import GraderMisconfigured
 from tests.scoring_worker.tiny import pair
 
 from .test_llm import Endpoint, completion, spoken
