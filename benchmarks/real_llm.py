@@ -115,7 +115,7 @@ def schema_of_fields(fields: Mapping[str, str]) -> type[BaseModel]:
     return create_model("Facts", **made)
 
 
-async def ask(folder: Path, out: Path, most: int, seconds: float, slots: int) -> None:
+async def ask(folder: Path, out: Path, most: int, seconds: float, slots: int = 1) -> None:
     """Extract from up to ``most`` documents that ``out`` has not, ``slots`` at once; none is begun
     after ``seconds``."""
     settings, done = LLMSettings(), {row["id"] for row in _kept(out)}

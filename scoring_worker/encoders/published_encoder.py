@@ -55,7 +55,7 @@ def open_encoder(
     Raises:
         ModelError: it is no such model, or has not the label that ``head`` names.
     """
-    model = _loaded(folder, head, placement.dtype)
+    model = _LOADERS[head.head](folder, placement.dtype)
     if head.head != "seq2seq" and head.label >= model.config.num_labels:
         raise ModelError(f"{folder}: no logit {head.label} in a model of {model.config.num_labels}")
     tokenizer = load_tokenizer(words_of(folder, head) if words is None else words, named)
@@ -103,10 +103,6 @@ def longest_tokens(head: PublishedHead, config: Any, tokenizer: Any) -> int:
     longest = longest_input(config, tokenizer)
     # A prompt was taught at the length that its row names, regardless of what the tokenizer says.
     return head.tokens if head.prompt and head.tokens else min(longest, head.tokens or longest)
-
-
-def _loaded(folder: Path, head: PublishedHead, dtype: torch.dtype) -> Any:
-    return _LOADERS[head.head](folder, dtype)
 
 
 def _forward(model: Any, pad: int, head: PublishedHead) -> Forward | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import torch
 import transformers
@@ -27,7 +27,7 @@ from transformers import (
 
 from safepassage.scoring_worker.manifest import ModelError
 
-from .published import head_of
+from .published import Head, head_of
 from .weight_folders import (
     CHECKPOINTS,
     PICKLES,
@@ -39,7 +39,6 @@ from .weight_folders import (
     from_hub,
 )
 
-Head = Literal["sequence", "tokens"]
 _HEADS: Final[dict[str, Head]] = {
     "ForSequenceClassification": "sequence",
     "ForTokenClassification": "tokens",

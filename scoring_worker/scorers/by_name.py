@@ -109,15 +109,14 @@ def _grader(settings: GraderSettings | None, name: str = "llm") -> Scorer:
 
 
 def _asked_in_order(manifest: ScorerManifest, first: Scorer, second: Scorer) -> Scorer:
-    from .cascade import ASKED_BAND, CascadeScorer  # noqa: PLC0415 (brings the grader)
+    from .cascade import BAND, CascadeScorer  # noqa: PLC0415 (brings the grader)
     from .order_of_asking import doubt_of  # noqa: PLC0415 (only this cascade's)
 
-    band = manifest.band or ASKED_BAND
+    band = manifest.band or BAND
     return CascadeScorer(first, second, band=band, name=manifest.name, doubt=doubt_of)
 
 
 def _cascade(name: str, first: Scorer, second: Scorer) -> Scorer:
-    from .cascade import BAND, LARGE_BAND, CascadeScorer  # noqa: PLC0415 (brings the grader)
+    from .cascade import CascadeScorer  # noqa: PLC0415 (brings the grader)
 
-    band = BAND if name == "cascade" else LARGE_BAND
-    return CascadeScorer(first, second, band=band, name=name)
+    return CascadeScorer(first, second, name=name)

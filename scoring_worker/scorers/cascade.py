@@ -26,11 +26,8 @@ from .endpoint_questions import GraderMisconfigured
 from .order_of_asking import ORDER_VERSION
 
 BAND = (0.1, 0.9)
-"""Scores of the first scorer between these are uncertain, where an LLM is asked next."""
-LARGE_BAND = (0.1, 0.9)
-"""The same where `large` is."""
-ASKED_BAND = (0.1, 0.9)
-"""The same where a decision model is, of the score less its doubts (`order_of_asking`)."""
+"""Scores of the first scorer between these, less its doubts (`order_of_asking`) where a decision
+model is next, are uncertain."""
 UNREAD = "language_not_covered"
 
 Doubt = Callable[[Pair, Assessment], float]

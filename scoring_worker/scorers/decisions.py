@@ -11,9 +11,9 @@ from openai import AsyncOpenAI
 
 from safepassage.llm_calls.caller import Spent
 from safepassage.llm_calls.concurrency import AdaptiveLimit
-from safepassage.llm_calls.decision_caller import DecisionCaller
+from safepassage.llm_calls.decision_request import post_decision
 from safepassage.llm_calls.price import priced
-from safepassage.llm_calls.retrying import retries_of_judges
+from safepassage.llm_calls.retrying import Retrying, Tries, retries_of_judges
 from safepassage.llm_calls.settings import DecisionSettings
 from safepassage.schemas import Assessment, Usage, stable_id
 from safepassage.scoring_worker.calibration import apply
@@ -72,8 +72,7 @@ class DecisionScorer:
         self.revision = self.manifest.revision
         self.learnt_from = self.manifest.learnt_from
         self._settings = settings
-        self._caller = DecisionCaller(
-            settings.decision_api,
+        self._retrying = Retrying(
             model=settings.model,
             timeout=settings.llm_timeout_seconds,
             retries=retries_of_judges(settings),
@@ -115,11 +114,14 @@ class DecisionScorer:
             return [(TOO_LONG, Usage())] * asked
 
         async def ask(spent: Spent) -> list[Probabilities | Failure]:
-            def read(answer: bytes) -> list[Probabilities | Failure]:
+            async def attempt(_tries: Tries) -> list[Probabilities | Failure]:
+                spent.check()
+                seconds = settings.llm_timeout_seconds
+                answer = await post_decision(client, settings.decision_api, body, seconds=seconds)
                 spent.add(*tokens_of(answer), characters)
                 return read_answers(settings.decision_api, answer, asked)
 
-            return await self._caller.ask(client, body, read, limit=limit, spent=spent)
+            return await self._retrying.answer(attempt, limit=limit)
 
         found, usage = await answered(
             settings,

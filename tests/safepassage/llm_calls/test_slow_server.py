@@ -81,8 +81,8 @@ async def test_a_server_that_tells_its_slots_is_never_asked_for_more_at_once():
 
 
 async def test_a_window_that_a_turn_narrowed_is_not_widened_at_once():
-    server = SlowServer("a b c d e f", slots=1, tokens_per_second=10)
-    answers, told, limit = await _ask(server, 6, patience=0.4)
+    server = SlowServer("a b c d e f", slots=1, tokens_per_second=4)
+    answers, told, limit = await _ask(server, 6, patience=1.0)
     assert all(isinstance(one, Completion) for one in answers)
     assert limit.window == 1
     assert len(server.requests) == 6 + len(told)
