@@ -30,9 +30,11 @@ from .questions import Part
 
 CLEARLY = 1.5
 """The logit by which another field has to lead: fields that mean nearly the same do not."""
-SURE = 2.5
-"""The logit from which on no other field is asked: the large reader's are at most 4, so that none
-could lead. It spares three questions of four on the tribunal's decisions."""
+MOST = 4.0
+"""The largest logit of the large reader."""
+SURE = MOST - CLEARLY
+"""The logit from which on no other field is asked: none could lead. It spares three questions of
+four on the tribunal's decisions."""
 LEAD, WORDS, BASE = 0.35, 3.1, 0.6
 """What makes the log-odds that a label means the field: the logit by which the field leads, at most
 `MOST_LEAD`, and the words of the label. Learnt on half the domains of
@@ -75,6 +77,23 @@ def _another(label: str, own: str) -> Finding:
     return Finding(code="another_field", detail=detail[:500])
 
 
+def may_be_better(pair: Pair, asked: Mapping[str, Task], part: Part, readings: Readings) -> bool:
+    """Whether what the reader says of the other fields of ``asked`` could stop the value; its own,
+    the first, was read."""
+    least = _support(readings[next(iter(asked.values()))], part) - MOST
+    labels = _labels(pair, part)
+    if any(_is_of_another(pair, one) for one in labels):
+        return True
+    if any(one.names for one in labels):
+        return _log_odds(pair, part, least) < LABEL_DIFFERS
+    return least <= -CLEARLY
+
+
+def _log_odds(pair: Pair, part: Part, lead: float) -> float:
+    """That the value's label means its field, where the reader has it lead by ``lead``."""
+    return LEAD * max(-MOST_LEAD, min(MOST_LEAD, lead)) + WORDS * by_words(pair, part) + BASE
+
+
 def better_field(
     pair: Pair, asked: Mapping[str, Task], part: Part, readings: Readings
 ) -> Finding | None:
@@ -87,8 +106,7 @@ def better_field(
     labels = _labels(pair, part)
     other = next((one.text for one in labels if _is_of_another(pair, one)), None)
     named = next((one.text for one in labels if one.names), None)
-    lead = max(-MOST_LEAD, min(MOST_LEAD, own[0] - best))
-    if named and LEAD * lead + WORDS * by_words(pair, part) + BASE < LABEL_DIFFERS:
+    if named and _log_odds(pair, part, own[0] - best) < LABEL_DIFFERS:
         other = named
     if not named and best - own[0] >= CLEARLY:
         detail = f"the passage gives it as {name} rather than as {own[1]}"

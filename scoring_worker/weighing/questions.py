@@ -24,6 +24,7 @@ from safepassage.scoring_worker.comparison.compare import compare
 from safepassage.scoring_worker.comparison.dates import date_of_value
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.reading_windows import Task
+from safepassage.scoring_worker.encoders.token_states import Places
 from safepassage.scoring_worker.packs.interface import Pack
 from safepassage.scoring_worker.packs.registry import with_packs
 from safepassage.scoring_worker.scorer import Pair
@@ -69,6 +70,21 @@ class Part:
     def unread(self) -> bool:
         """Whether there is nothing to read: a claim of which nothing retrieved speaks."""
         return self.question is None and not self.claim.passage.strip()
+
+    @property
+    def first(self) -> Task:
+        """What the reader is asked first: which words answer, where the value is in the quote; else
+        whether the statement follows."""
+        located = self.question is not None and self.comparison.places
+        return self.question if located and self.question is not None else self.claim
+
+    @property
+    def words(self) -> Places:
+        """The value's words where the reader reads them ``first``; () for the whole statement."""
+        if self.first == self.claim:
+            return ()
+        places = self.comparison.places
+        return tuple(sorted({(one.start + self.shift, one.end + self.shift) for one in places}))
 
 
 def parts_of(

@@ -28,6 +28,11 @@ class PairScore(NamedTuple):
     threshold: float
     recall: Recall | None
 
+    @property
+    def passes(self) -> bool:
+        """Whether the score is a number that reaches the threshold."""
+        return self.score >= self.threshold
+
 
 def score_of_pair(
     pair: Pair, opinions: Sequence[Opinion], stack: Stack, manifest: ScorerManifest
