@@ -316,6 +316,16 @@ def test_no_other_field_is_asked_where_the_reader_is_sure_or_would_not_accept() 
         assert "Garden" not in [task.asked for task in reading.asked]
 
 
+def test_no_other_field_is_asked_where_none_could_lead_on_the_fields_own_name() -> None:
+    told = SchemaField(description="what is paid at the start", others=("Garden",))
+    for answers, asked in (({"Deposit": "2,500 pounds"}, False), ({}, True)):
+        reading = FaintReader(answers, entailed=["Deposit: 2,500 pounds"])
+        scorer(reading).assess([pair(LEASE, "Deposit", "2,500 pounds", field=told)])
+        names = [task.asked for task in reading.asked]
+        assert "Deposit" in names
+        assert ("Garden" in names) is asked
+
+
 def test_a_value_with_parts_has_fields_of_its_own() -> None:
     reading = FaintReader()
     value = [{"sum": "2,500 pounds"}, {"sum": "2,500 pounds"}]
