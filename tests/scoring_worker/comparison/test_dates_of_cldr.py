@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from babel import Locale, localedata
 
-from safepassage.scoring_worker.comparison.dates import cldr
+from safepassage.scoring_worker.comparison.dates.cldr import PATH, known_languages, written_in
+from tools import cldr_dates as cldr
 
 
 def plain(data: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -54,6 +55,18 @@ def test_a_locale_that_says_nothing_of_dates_itself_is_its_parent(babel_alone):
 
 def test_languages_keep_to_their_own_names():
     for code in ("ja", "eu", "de", "af"):
-        cldr.written_in(code)
-    assert "tue" not in cldr.written_in("de").weekdays
-    assert not any("月" in word for words in cldr.written_in("eu").names for word in words)
+        cldr.read_language(code)
+    assert "tue" not in cldr.read_language("de").weekdays
+    assert not any("月" in word for words in cldr.read_language("eu").names for word in words)
+
+
+def test_the_file_is_what_cldr_has():
+    """Else run `python -m tools.cldr_dates`."""
+    assert PATH.read_text("utf-8") == cldr.text()
+
+
+def test_the_file_is_read_as_it_was_written():
+    for code in known_languages():
+        read, written = cldr.read_language(code), written_in(code)
+        assert written == read, code
+        assert list(written.wide) == list(read.wide), code

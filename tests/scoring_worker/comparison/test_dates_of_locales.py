@@ -18,12 +18,7 @@ from safepassage.scoring_worker.comparison.dates import (
     date_of_value,
     dates_in,
 )
-from safepassage.scoring_worker.comparison.dates.cldr import (
-    WIDELY_READ,
-    month_words,
-    month_words_of_cldr,
-    written_in,
-)
+from safepassage.scoring_worker.comparison.dates.cldr import month_words, written_in
 
 LOCALES = (
     "en_US", "en_GB", "de_DE", "de_AT", "fr_FR", "fr_CA", "es_ES", "pt_BR", "it_IT", "nl_NL",
@@ -143,9 +138,3 @@ def test_a_languages_own_months_are_among_those_of_its_territories(code: str):
     every = {name for names in written_in(code).wide.values() for name in names}
     assert month_words(code) <= every
     assert ("mai" in month_words(code)) == ("mai" in every)
-
-
-@pytest.mark.parametrize("code", sorted(WIDELY_READ))
-def test_the_file_of_months_is_what_cldr_has(code: str) -> None:
-    """Else run `python -m tools.month_words`."""
-    assert month_words(code) == month_words_of_cldr(code)
