@@ -2,13 +2,14 @@
 
     python benchmarks/scale_model.py --align 283 --score 289.3 [--json FILE]
     python benchmarks/scale_model.py --bench FILE [--json FILE]
+    python benchmarks/scale_model.py --bench FILE --per-day 1e7   # the workers that so many need
     python benchmarks/scale_model.py --minutes 60       # further seeds, and how far they differ
 
 The unit is a document. It passes `extract` (calls of an LLM, some at once in each worker), `align`
 and `score` (one core each; `score` takes what waits in batches). Partitions belong to workers as
 range assignment gives them; documents fall on partitions by their key. Service times are what a
-role did in a second of a core: given, or of the first run that `safepassage bench --embedded --json
-FILE` wrote. With that file the model is checked: it says what one worker of each role does, beside
+role did in a second of a core: given, or of the first run in a file of `safepassage bench` or of
+`scale_run.py`. With that file the model is checked: it says what the workers of each run do, beside
 what was seen; for that, the run must have been offered more than it could do.
 
 The model knows no broker limit, no rebalance, no retry and no garbage collection: what it says is
@@ -21,6 +22,7 @@ import argparse
 import heapq
 import itertools
 import json
+import math
 import random
 import statistics
 import sys
@@ -34,6 +36,8 @@ from typing import Any
 EXTRACTIONS = 20  # of a document
 STAGES = ("extract", "align", "score")
 RAMP = 0.2  # of the documents, before the figures count
+SHARE = 0.6  # of a worker's time, where workers are counted for a load
+DAY_SECONDS = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,14 +213,39 @@ def calibrated(run: dict[str, Any], name: str = "cpu_seconds_per_record") -> Dep
 
 
 def checked(run: dict[str, Any]) -> dict[str, float]:
-    """Verdicts a second that the model says of one worker of each role, beside what was seen. The
-    times are by the clock here: the roles of such a run share their cores with each other."""
+    """Verdicts a second that the model says of one worker of each role, or so many of `score` as
+    the run had, beside what was seen. The times are by the clock here: the roles of such a run
+    share their cores with each other."""
     timed = calibrated(run, "seconds_per_record")
-    one = replace(timed, partitions=4, extract=1, align=1, score=1)
-    instant = replace(one, llm_seconds=1e-6, llm_calls=10_000)
-    modelled = EXTRACTIONS * most_per_second(instant, 400).per_second
+    count = run.get("score", 1)
+    few = replace(timed, partitions=run.get("partitions", 4), extract=1, align=1, score=count)
+    instant = replace(few, llm_seconds=1e-6, llm_calls=10_000)
+    modelled = EXTRACTIONS * most_per_second(instant, 400 * count).per_second
     seen = float(run["verdicts_per_second"])
-    return {"modelled": modelled, "seen": seen, "error": modelled / seen - 1}
+    return {"score": count, "modelled": modelled, "seen": seen, "error": modelled / seen - 1}
+
+
+def needed(base: Deployment, per_second: float) -> Deployment:
+    """Workers of each role for so many documents a second, each busy for `SHARE` of its time."""
+    workers = {
+        stage: math.ceil(per_second / (SHARE * base.capacity(stage) / base.workers(stage)))
+        for stage in STAGES
+    }
+    # Range assignment gives some worker a partition more than others: with four each, a fifth.
+    partitions = 4 * max(workers.values())
+    return replace(base, partitions=partitions, **workers)
+
+
+def for_day(base: Deployment, documents: float) -> dict[str, Any]:
+    """What so many documents a day need, and how long one takes there."""
+    deployment = needed(base, documents / DAY_SECONDS)
+    found = simulate(deployment, documents / DAY_SECONDS, 50_000)
+    workers = ", ".join(f"{deployment.workers(stage)} {stage}" for stage in STAGES)
+    sys.stdout.write(
+        f"{documents:,.0f} documents a day: {deployment.partitions} partitions, {workers}; p50 "
+        f"{found.p50:.1f} s, p99 {found.p99:.1f} s\n"
+    )
+    return {"documents": documents, "deployment": asdict(deployment), **asdict(found)}
 
 
 def main() -> None:
@@ -226,12 +255,14 @@ def main() -> None:
     parser.add_argument("--align", type=float, default=283.0, help="extractions a CPU second")
     parser.add_argument("--score", type=float, default=289.3, help="extractions a CPU second")
     parser.add_argument("--json", type=Path, help="write the figures there")
+    parser.add_argument("--per-day", type=float, help="documents for which to count workers")
     parser.add_argument("--minutes", type=float, default=0.0, help="further seeds for so long")
     options = parser.parse_args()
-    measured = json.loads(options.bench.read_text("utf-8")) if options.bench else None
-    run = measured[0] if isinstance(measured, list) else measured
+    measured = json.loads(options.bench.read_text("utf-8")) if options.bench else []
+    runs = measured if isinstance(measured, list) else [measured]
     given = replace(Deployment(), align_seconds=1 / options.align, score_seconds=1 / options.score)
-    base = calibrated(run) if run else given
+    base = calibrated(runs[0]) if runs else given
+    day = for_day(base, options.per_day) if options.per_day else {}
     results = []
     for name, deployment in variants(base).items():
         most = most_per_second(deployment)
@@ -258,14 +289,14 @@ def main() -> None:
             f"{name:<40} {len(under)} seeds: {min(rates):.1f} to {max(rates):.1f} documents/s, "
             f"{' or '.join(first)} first\n"
         )
-    check = checked(run) if run else {}
-    if check:
+    checks = [checked(run) for run in runs]
+    for check in checks:
         sys.stdout.write(
-            f"check: {check['modelled']:.1f} verdicts/s modelled, {check['seen']:.1f} seen "
-            f"({check['error']:+.0%})\n"
+            f"check, {check['score']:.0f} of score: {check['modelled']:.1f} verdicts/s modelled, "
+            f"{check['seen']:.1f} seen ({check['error']:+.0%})\n"
         )
     if options.json:
-        figures = {"deployment": asdict(base), "variants": results, "check": check}
+        figures = {"deployment": asdict(base), "variants": results, "checks": checks, "day": day}
         options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 

@@ -10,9 +10,11 @@ import pytest
 
 from benchmarks.scale_model import (
     EXTRACTIONS,
+    SHARE,
     Deployment,
     calibrated,
     checked,
+    for_day,
     most_per_second,
     simulate,
     spread,
@@ -86,3 +88,11 @@ def test_a_run_of_bench_gives_the_service_times():
     check = checked(run)
     assert check["modelled"] == pytest.approx(4.0, rel=0.1)  # `score` makes four a second
     assert check["error"] == pytest.approx(4.0 / 3.5 - 1, abs=0.1)
+    three = checked(run | {"score": 3, "partitions": 12})
+    assert three["modelled"] == pytest.approx(12.0, rel=0.1)
+
+
+def test_a_load_gets_workers_that_are_busy_for_the_share_that_was_asked():
+    day = for_day(Deployment(llm_calls=64), 1e7)
+    assert day["per_second"] == pytest.approx(1e7 / 86_400, rel=0.1)
+    assert all(0.4 < share <= 1.1 * SHARE for share in day["busy"].values())

@@ -34,6 +34,8 @@ from safepassage.schemas.reviews_that_count import case_id
 from safepassage.streams.demo.embedded import free_port
 from safepassage.streams.demo.stack import RunningStack, running_stack
 from tests.integration import harbour
+from tests.stack import environment as environment_of
+from tests.stack import running_stack as servers
 from tests.streams.console.chromium import Hands, chromium
 from tests.streams.console.running import TOKEN
 
@@ -96,6 +98,17 @@ class Loop:
 
 
 @contextmanager
+def named_broker() -> Iterator[dict[str, str]]:
+    """The variables of the broker that the environment names, if it does, with topics of this run
+    alone."""
+    if "KAFKA_BOOTSTRAP_SERVERS" not in os.environ:
+        yield {}
+        return
+    with servers() as found:
+        yield environment_of(found.settings())
+
+
+@contextmanager
 def harbour_loop(folder: Path) -> Iterator[Loop]:
     """The stack with a recorded LLM for the harbour's notes, and the role that learns."""
     recording = (folder / "all.jsonl", folder / "all-extractions.jsonl")
@@ -115,7 +128,10 @@ def harbour_loop(folder: Path) -> Iterator[Loop]:
         "SAFEPASSAGE_LEARN_POLL_SECONDS": "2",
     }
     roles = ("extract", "align", "score", "report", "review", "learn")
-    with running_stack(roles, environment, recording) as stack:
+    with (
+        named_broker() as broker,
+        running_stack(roles, broker | environment, recording) as stack,
+    ):
         yield Loop(stack, folder, f"http://127.0.0.1:{port}")
 
 

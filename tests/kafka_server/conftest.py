@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("kafka")
+
+
+@pytest.fixture(autouse=True)
+async def connections_closed() -> AsyncIterator[None]:
+    """TLS says goodbye first: a client does not wait for that, and a loop that ends at once leaves
+    the socket open."""
+    yield
+    transports = asyncio.get_running_loop()._transports  # type: ignore[attr-defined]
+    async with asyncio.timeout(30):
+        while not all(one.is_closing() for one in [*transports.values()]):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
 
 
 def _running(folder: Path, brokers: int) -> Iterator[Cluster]:
