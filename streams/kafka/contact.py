@@ -23,7 +23,9 @@ import aiokafka.producer.producer
 import structlog
 from aiokafka.client import AIOKafkaClient, ConnectionGroup
 from aiokafka.conn import CloseReason, create_conn
+from aiokafka.consumer.group_coordinator import GroupCoordinator
 from aiokafka.errors import (
+    CommitFailedError,
     KafkaConnectionError,
     RequestTimedOutError,
     SaslAuthenticationFailed,
@@ -175,8 +177,20 @@ class PatientClient(AIOKafkaClient):  # type: ignore[misc]
         return None
 
 
+class MemberCoordinator(GroupCoordinator):  # type: ignore[misc]
+    """aiokafka commits without a generation once its member was expelled, as one that slept too
+    long is. Kafka takes that from anybody while the group has no member: offsets of a former
+    generation took back what others had committed, where all of a role were stopped at once."""
+
+    async def _do_commit_offsets(self, assignment: Any, offsets: Any) -> None:
+        if self._subscription.partitions_auto_assigned() and self.generation < 0:
+            raise CommitFailedError("this member is in no generation of the group")
+        await super()._do_commit_offsets(assignment, offsets)
+
+
 def back_off() -> None:
     """Let every aiokafka client of this process that is made from now on be patient."""
     for module in (aiokafka.admin.client, aiokafka.consumer.consumer, aiokafka.producer.producer):
         module.AIOKafkaClient = PatientClient
     aiokafka.client.create_conn = _connection
+    aiokafka.consumer.consumer.GroupCoordinator = MemberCoordinator

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
-from aiokafka import TopicPartition
+from aiokafka import OffsetAndMetadata, TopicPartition
+from aiokafka.consumer import consumer as consumer_module
+from aiokafka.errors import CommitFailedError
 from faust.transport.drivers.aiokafka import Consumer as FaustConsumer
 from faust.types import TP, Message
 
@@ -138,6 +141,30 @@ async def test_nothing_of_a_former_generation_can_be_committed_in_the_next(
     assert commits == [{PLACE: 4}, {}]
     assert source.ledger.partitions() == ()
     source._directory.cleanup()
+
+
+@pytest.mark.parametrize(
+    ("generation", "assigned_by_group", "commits"), [(-1, True, 0), (3, True, 1), (-1, False, 1)]
+)
+async def test_a_member_that_was_expelled_commits_nothing(
+    generation: int, assigned_by_group: bool, commits: int
+):
+    """Kafka takes a commit without a generation from anybody while the group has no member."""
+    sent: list[object] = []
+
+    async def send(request: object) -> SimpleNamespace:
+        sent.append(request)
+        return SimpleNamespace(topics=[("documents", [(0, 0)])])
+
+    coordinator = consumer_module.GroupCoordinator.__new__(consumer_module.GroupCoordinator)
+    state = SimpleNamespace(partitions_auto_assigned=lambda: assigned_by_group)
+    known = {"_subscription": state, "_send_req": send, "coordinator_id": 0}
+    member = {"group_id": "g", "generation": generation, "member_id": "m"}
+    vars(coordinator).update(known | member)
+    offsets = {TopicPartition("documents", 0): OffsetAndMetadata(7, "")}
+    with nullcontext() if commits else pytest.raises(CommitFailedError):
+        await coordinator._do_commit_offsets(None, offsets)
+    assert len(sent) == commits
 
 
 @pytest.mark.parametrize(("patience", "commits"), [(10.0, 1), (0.0, 0)])
