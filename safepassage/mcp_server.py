@@ -22,7 +22,7 @@ from safepassage.schemas.base import Contract, Json, Probability
 from .extraction import InvalidExtraction
 from .result import Result
 from .service.limits import MAX_ANSWER_CHARACTERS, MAX_EXTRACTIONS, MAX_PASSAGES
-from .service.messages import AskedExtraction
+from .service.messages import AskedExtraction, ClaimsRequest, VerifyRequest
 from .verifier import Verifier
 
 log = structlog.get_logger(__name__)
@@ -31,8 +31,8 @@ _USE = (
     "Checks facts against the text that they come from. Use `verify` for facts that were extracted "
     "with a quote, `claims` for an answer in sentences. Only what is accepted is supported."
 )
-
-
+_REQUESTS = {"verify": VerifyRequest, "claims": ClaimsRequest}
+"""What is asked over HTTP holds here too: no empty text, no key that is unknown."""
 _UNREADABLE = JSONRPCError(
     jsonrpc="2.0",
     id=None,
@@ -66,15 +66,17 @@ class Judgement(Contract):
 class _WordedErrors(MCPServer):
     """Says in words which argument is wrong, where the library prints its validator's report."""
 
-    async def call_tool(self, name: str, *given: Any, **options: Any) -> Any:
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         try:
-            return await super().call_tool(name, *given, **options)
+            if name in _REQUESTS:
+                _REQUESTS[name].model_validate(arguments)
+            return await super().call_tool(name, arguments, context)
         except UnexpectedToolError:
             raise
+        except ValidationError as error:
+            raise ToolError(f"{validation_summary(error)}; nothing was judged") from None
         except ToolError as error:
             told = str(error).removeprefix(f"Error executing tool {name}: ")
-            if isinstance(error.__cause__, ValidationError):
-                told = f"{validation_summary(error.__cause__)}; nothing was judged"
             raise ToolError(told) from None
 
     async def run_stdio_async(self) -> None:

@@ -87,7 +87,8 @@ def validation_summary(error: ValidationError) -> str:
 
 def _fault(error: ErrorDetails) -> str:
     where = ".".join(map(str, error["loc"]))[:_MAX_FIELD_CHARACTERS]
-    message = "unknown" if error["type"] == "extra_forbidden" else " ".join(error["msg"].split())
+    message = " ".join(error["msg"].split()).removeprefix("Value error, ")
+    message = "unknown" if error["type"] == "extra_forbidden" else message
     return f"{where.encode('unicode_escape').decode()}: {message}" if where else message
 
 
@@ -122,4 +123,7 @@ def _row(
     except UnicodeDecodeError as error:
         return BadLine(path, number, f"not UTF-8 at byte {error.start}", line)
     except ValidationError as error:
-        return BadLine(path, number, validation_summary(error), line)
+        reason = validation_summary(error)
+        if reason.endswith(": unknown") and "meta" in model.model_fields:
+            reason += '; columns of your own go into "meta"'
+        return BadLine(path, number, reason, line)

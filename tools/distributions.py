@@ -85,9 +85,18 @@ def _dist_info(wheel: Path) -> str:
     return "-".join(wheel.name.split("-")[:2]) + ".dist-info"
 
 
+def nameless(wheel: Path) -> list[str]:
+    """That it names no public address: a checkout has none yet, a release needs one."""
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read(f"{_dist_info(wheel)}/METADATA").decode()
+    found = "\nProject-URL: " in metadata.partition("\n\n")[0]
+    return [] if found else [f"{wheel.name}: project.urls of pyproject.toml names no address"]
+
+
 def main(built: list[str]) -> int:
     """Print what is wrong; the exit status."""
     found = [fault for name in built for fault in faults(Path(name))]
+    found += [fault for name in built if name.endswith(".whl") for fault in nameless(Path(name))]
     sys.stdout.writelines(f"{line}\n" for line in found or ["nothing is missing or too much"])
     return 1 if found or not built else 0
 

@@ -6,6 +6,7 @@ entities for those who only name entity types.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -151,14 +152,25 @@ class UserSchema(_Required):
 
     def read(self, answer: JsonValue) -> Answer:
         try:
-            response = self.model.model_validate(answer)
+            response = self._validated(answer)
         except ValidationError as error:
-            raise SchemaMismatch(
-                f"the answer is no {self.name}: {validation_summary(error)}"
-            ) from None
+            said = f"the LLM's answer is no {self.name}: {validation_summary(error)}"
+            raise SchemaMismatch(said) from None
         skipped: Counter[str] = Counter()
         findings = tuple(self._findings(response, skipped))
         return Answer(findings, skipped)
+
+    def _validated(self, answer: JsonValue) -> BaseModel:
+        """A key that is left out is null: not every endpoint keeps to the schema that it is sent.
+        An answer without any key of the schema is no empty answer."""
+        try:
+            return self.model.model_validate(answer)
+        except ValidationError as error:
+            if isinstance(answer, dict) and answer.keys() & self.json_schema["properties"].keys():
+                absent = [str(one["loc"][0]) for one in error.errors() if one["type"] == "missing"]
+                with suppress(ValidationError):
+                    return self.model.model_validate(dict.fromkeys(absent) | answer)
+            raise
 
     def _findings(self, response: BaseModel, skipped: Counter[str]) -> Iterator[Finding]:
         for entity, place in placed_entities(response):

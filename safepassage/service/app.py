@@ -118,4 +118,5 @@ async def _verdicts(result: Result) -> Response:
 
 async def _http_problem(_request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    return problem(status, "not_found" if status == 404 else "not_allowed")
+    code = "not_found" if status == 404 else "not_allowed"
+    return problem(status, code, "/ and /docs say what can be asked, and how")

@@ -127,7 +127,7 @@ async def _wait(
     """Show progress until all ended; returns how many things ended without a verdict."""
     from ..offline.submit import SubmissionProgress, about, wait_for_reports
 
-    decisions: Counter[str] = Counter()
+    decisions = Counter(documents=0)
     missing = set(submitted)
     documents = SubmissionProgress(submitted, settings())
     loop = asyncio.get_running_loop()
@@ -154,8 +154,9 @@ async def _wait(
                 " are all the workers running? (`safepassage doctor` checks the rest)",
                 soft_wrap=True,
             )
-    print_line(", ".join(f"{count} {name}" for name, count in decisions.items()) or "no verdicts")
-    return len(missing) + decisions["documents dead-lettered"] + decisions["dead_lettered"]
+    print_line(", ".join(f"{count} {name}" for name, count in decisions.items()))
+    lost = decisions["documents dead-lettered"] + decisions["extractions dead-lettered"]
+    return len(missing) + lost
 
 
 @contextmanager
@@ -198,5 +199,7 @@ def _note(event: object, decisions: Counter[str], missing: set[Coordinates]) -> 
         if not event.extractions:
             nothing = "without a finding" if event.realigned is None else "without a former value"
             decisions[f"documents {nothing}"] += 1
-        for name in ("accepted", "quarantined", "undetermined", "dead_lettered"):
+        for name in ("accepted", "quarantined", "undetermined"):
             decisions[name] += getattr(event, name)
+        if event.dead_lettered:
+            decisions["extractions dead-lettered"] += event.dead_lettered

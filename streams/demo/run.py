@@ -1,6 +1,7 @@
 """``safepassage demo`` and ``safepassage up``."""
 
 import asyncio
+import os
 import secrets
 import shlex
 import shutil
@@ -8,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pydantic import SecretStr
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -63,7 +65,7 @@ def run_up(*, empty: bool = False) -> None:
         asyncio.run(create_topics(stack.settings) if empty else _flow(stack, console))
         console.print(f"review console: http://{LOOPBACK}:{port}/   token: {token}")
         console.print("\nfor other commands, such as `safepassage doctor`, in your shell:")
-        for line in exports(stack.environment):
+        for line in exports(own_settings() | stack.environment):
             console.print(line, soft_wrap=True)
         console.print(f"logs             {stack.logs}, and after the end {LAST_LOGS}")
         console.print("Ctrl-C stops everything")
@@ -81,6 +83,18 @@ def own_llm() -> dict[str, str]:
             "leave --empty out, for the bundled documents and a recording"
         )
     return {"OPENAI_BASE_URL": settings.openai_base_url, "SAFEPASSAGE_MODEL": settings.model}
+
+
+def own_settings() -> dict[str, str]:
+    """The settings in the user's environment but secrets: scorer, schema and packs decide in
+    another shell too."""
+    known = Settings()
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith("SAFEPASSAGE_")
+        and not isinstance(getattr(known, name.removeprefix("SAFEPASSAGE_").lower(), ""), SecretStr)
+    }
 
 
 def exports(environment: Mapping[str, str]) -> Iterator[str]:

@@ -179,13 +179,20 @@ def test_label_studio_gets_what_was_stopped_and_gives_labels(names: dict[str, An
 
 
 def test_argilla_gets_the_same_and_gives_labels(names: dict[str, Any]):
-    made = names["records"](stopped(1, 2))
+    verdicts = stopped(1, 2, 3, 4)
+    given = (
+        (["insufficient", "supports"], ["discarded", "submitted"]),
+        (["insufficient"], ["submitted"]),
+        (["supports"], ["draft"]),
+        (None, None),
+    )
     annotated = [
-        record | {"decision.responses": said}
-        for record, said in zip(made, (["supports"], None), strict=True)
+        record | {"decision.responses": said, "decision.responses.status": status}
+        for record, (said, status) in zip(names["records"](verdicts), given, strict=True)
     ]
-    (row,) = names["labels_of"](annotated)
-    assert LabelledExtraction.model_validate(row).label == 1
+    rows = names["labels_of"](annotated, verdicts)
+    read = [LabelledExtraction.model_validate(row) for row in rows]
+    assert [(row.value, row.label) for row in read] == [("May 1", 1), ("May 2", 0)]
 
 
 def test_msk_s_signer_is_asked_as_its_page_says(

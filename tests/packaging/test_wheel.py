@@ -80,6 +80,11 @@ def test_a_wheel_of_two_names_is_found_out(tmp_path: Path):
     assert f"{wheel.name}: schemas would be a top-level name" in found
     assert any("reader.safetensors is missing" in line for line in found)
     assert distributions.main([str(wheel)]) == 1
+    assert distributions.nameless(wheel)
+    with zipfile.ZipFile(tmp_path / "safepassage-2-py3-none-any.whl", "w") as archive:
+        said = "Name: safepassage\nProject-URL: Source, https://example.org/safepassage\n\nText"
+        archive.writestr("safepassage-2.dist-info/METADATA", said)
+    assert distributions.nameless(tmp_path / "safepassage-2-py3-none-any.whl") == []
     assert distributions.main([]) == 1, "a release that built nothing"
 
 

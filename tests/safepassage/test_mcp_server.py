@@ -122,3 +122,17 @@ async def test_a_line_that_is_no_message_is_answered_and_ends_nothing():
     assert [a["id"] for a in answers] == [None] * len(unreadable) + [7]
     assert all("no JSON-RPC message" in a["error"]["message"] for a in answers[:-1])
     assert await process.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked", "said"),
+    [
+        ("verify", {"text": " ", "extractions": []}, "text: the text is empty"),
+        ("claims", {"answer": "It rains.", "passages": []}, "context: Field required; passages: u"),
+    ],
+)
+async def test_what_http_refuses_no_tool_takes(tool: str, asked: dict[str, object], said: str):
+    async with Client(mcp_server(lambda: pytest.fail("nothing is to be judged"))) as client:
+        answer = await client.call_tool(tool, asked)
+    assert answer.is_error
+    assert answer.content[0].text.startswith(said)

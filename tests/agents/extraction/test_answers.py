@@ -256,6 +256,19 @@ class TestUsersModel:
             read_answer(LEASE, json.dumps(answer))
         assert "many" not in str(caught.value)
 
+    def test_a_field_that_may_be_null_and_is_left_out_is_null(self):
+        class Notice(BaseModel):
+            rents: list[Rent]
+            note: Note | None
+
+        notice = user_schema(Notice)
+        rents = [{"context": "r", "amount": {"number": 1}}]
+        said = read_answer(notice, json.dumps({"rents": rents}))
+        assert said == read_answer(notice, json.dumps({"rents": rents, "note": None}))
+        for other in ({"note": None}, {"notice": {"rents": rents}}, {}):
+            with pytest.raises(SchemaMismatch, match="rents: Field required"):
+                read_answer(notice, json.dumps(other))
+
     def test_a_digest_tells_schemas_apart(self):
         assert schema_digest(LEASE) == schema_digest(user_schema(Lease))
         digests = {schema_digest(schema) for schema in (LEASE, GENERIC, GenericSchema(["Rent"]))}

@@ -10,7 +10,7 @@ import pytest
 from safepassage.streams.demo import run
 from safepassage.streams.demo.corpus import SCHEMA
 from safepassage.streams.demo.embedded import EmbeddedStack
-from safepassage.streams.demo.run import corpus_schema, exports, own_llm
+from safepassage.streams.demo.run import corpus_schema, exports, own_llm, own_settings
 from safepassage.streams.doctor import examination as doctor
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.runtime.errors import OperatorError
@@ -35,6 +35,14 @@ def test_exports_are_all_that_another_shell_needs():
     assert told == environment
     assert "SAFEPASSAGE_PARTITIONS" in told
     assert list(exports({"SAFEPASSAGE_CONSOLE_TOKEN": "t", "A": "b c"})) == ["export A='b c'"]
+
+
+def test_what_decides_in_this_shell_decides_in_the_other_and_no_secret_is_told(monkeypatch):
+    for name, value in {"PACKS": "legal", "STRICT": "true", "SERVE_TOKEN": "s3cret"}.items():
+        monkeypatch.setenv(f"SAFEPASSAGE_{name}", value)
+    told = own_settings()
+    assert told.items() >= {"SAFEPASSAGE_PACKS": "legal", "SAFEPASSAGE_STRICT": "true"}.items()
+    assert "s3cret" not in told.values()
 
 
 def test_the_corpus_brings_its_schema_unless_the_user_says_what_to_extract(monkeypatch):

@@ -190,7 +190,8 @@ def test_rows_that_are_no_documents_are_told_where_none_is_left(tmp_path):
         documents.write_text(json.dumps(line))
         with pytest.raises(UnknownDocuments) as told:
             read_input([documents], [extractions])
-        unknown = "language: unknown" if "text" in line else "text: Field required"
+        own = 'language: unknown; columns of your own go into "meta"'
+        unknown = own if "text" in line else "text: Field required"
         assert f"there is no document; refused {documents}:1: {unknown}" in str(told.value)
 
 

@@ -31,7 +31,20 @@ GROSS = SchemaField(
     name="gross_total", description=DESCRIPTION, unit="EUR", allowed=(42.0, 49.98), single=True
 )
 BETTER = "The whole sum with tax. The net total does not count."
-PAGES = ("/review", "/queue", "/decisions", "/measures", "/learning", "/help", "/nowhere")
+PAGES = (
+    *("/review", "/queue", "/decisions", "/measures"),
+    *("/agreement", "/learning", "/help", "/nowhere"),
+)
+BROKEN_WORDS = """
+const lines = cell => {
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return new Set([...text.getClientRects()].map(box => box.top)).size;
+};
+return [...document.querySelectorAll('td')]
+  .map(cell => [cell.innerText.trim(), lines(cell)])
+  .filter(([text, count]) => /^\\w+$/.test(text) && count > 1)
+"""
 SCROLLS_SIDEWAYS = """
 const edge = document.documentElement.clientWidth;
 const inside = e => e.closest('.scroller, .graph, .sheet, .text, .skip-link, .visually-hidden');
@@ -86,6 +99,7 @@ async def test_no_page_scrolls_sideways(
             hands.open(path)
             picture(browser, f"{path.strip('/')}-{width}-{scheme}")
             assert hands.script(SCROLLS_SIDEWAYS) == [], path
+            assert hands.script(BROKEN_WORDS) == [], path
         assert "no page at this address" in hands.text("main")
         assert browser.find_elements(By.CSS_SELECTOR, "nav a")
 
