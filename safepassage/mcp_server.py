@@ -31,7 +31,7 @@ _USE = (
     "Checks facts against the text that they come from. Use `verify` for facts that were extracted "
     "with a quote, `claims` for an answer in sentences. Only what is accepted is supported."
 )
-_REQUESTS = {"verify": VerifyRequest, "claims": ClaimsRequest}
+_REQUESTS: dict[str, type[Contract]] = {"verify": VerifyRequest, "claims": ClaimsRequest}
 """What is asked over HTTP holds here too: no empty text, no key that is unknown."""
 _UNREADABLE = JSONRPCError(
     jsonrpc="2.0",

@@ -29,7 +29,9 @@ from .stack import CORPUS, LAST_LOGS, RunningStack, running_stack, sigterm_unwin
 from .verdict_tables import Written, judged_answers, new_console, print_verdicts, submitted
 
 DEMO_ROLES = ("extract", "align", "score", "report")
-PATIENCE_SECONDS = 180.0
+PATIENCE_SECONDS = 600.0
+"""From one document's verdicts to the next. Before the first every model loads: in a fresh
+environment on a busy machine that takes minutes."""
 KEPT_FOLDER = Path("var/demo")
 
 
@@ -141,15 +143,11 @@ async def _wait(
     reports = asyncio.create_task(_reports(stack, pending, console))
     watch = asyncio.create_task(_watch_children(stack))
     try:
-        ended, _ = await asyncio.wait(
-            (reports, watch), timeout=PATIENCE_SECONDS, return_when=asyncio.FIRST_COMPLETED
-        )
+        ended, _ = await asyncio.wait((reports, watch), return_when=asyncio.FIRST_COMPLETED)
     finally:
         reports.cancel()
         watch.cancel()
         await asyncio.gather(reports, watch, return_exceptions=True)
-    if not ended:
-        raise OperatorError(f"not all verdicts came within {PATIENCE_SECONDS:.0f} s")
     if watch in ended:
         watch.result()
     return reports.result()
@@ -162,7 +160,15 @@ async def _reports(
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(TextColumn("{task.description}"), *columns, console=console) as progress:
         bar = progress.add_task("documents with all their verdicts", total=len(pending))
-        async for event in wait_for_reports(pending, stack.settings):
+        ending = wait_for_reports(pending, stack.settings)
+        for ended in range(len(pending)):
+            try:
+                event = await asyncio.wait_for(anext(ending), PATIENCE_SECONDS)
+            except TimeoutError:
+                raise OperatorError(
+                    f"{len(pending) - ended} of {len(pending)} documents have no verdicts, and "
+                    f"none came for {PATIENCE_SECONDS:.0f} s; the workers' logs: {LAST_LOGS}"
+                ) from None
             progress.advance(bar)
             if isinstance(event, DeadLetter):
                 letters.append(event)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+from safepassage.schemas import Coordinates, DeadLetter
 from safepassage.streams.demo import run
 from safepassage.streams.demo.corpus import SCHEMA
 from safepassage.streams.demo.embedded import EmbeddedStack
@@ -92,6 +95,20 @@ async def test_doctor_is_content_with_the_topics_under_these_exports(kafka: Sett
         monkeypatch.setenv(*line.removeprefix("export ").split("=", 1))
     await create_topics(kafka)
     assert [found.state for found in await doctor.check_topics(Settings())] == ["ok"]
+
+
+async def test_patience_counts_from_the_last_document_and_the_logs_are_named(monkeypatch):
+    async def one_and_no_more(pending: set[Coordinates], _: Settings):
+        yield DeadLetter.model_construct(source=min(pending, key=str))
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(run, "wait_for_reports", one_and_no_more)
+    monkeypatch.setattr(run, "PATIENCE_SECONDS", 0.01)
+    stack = SimpleNamespace(settings=Settings(), processes=SimpleNamespace(check=lambda: None))
+    pending = {Coordinates(topic="documents", partition=0, offset=n) for n in (1, 2, 3)}
+    words = r"2 of 3 documents have no verdicts.*safepassage-last"
+    with pytest.raises(OperatorError, match=words):
+        await run._wait(stack, pending, run.new_console())
 
 
 def test_ctrl_c_reaches_a_stack_in_the_background():
