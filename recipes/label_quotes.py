@@ -13,10 +13,10 @@ from recipes.invented.generators import (
     LONGEST_NAME,
     LONGEST_VALUE,
     filled,
+    shape_of,
 )
 from safepassage.scoring_worker.training.reading.questions import (
     ReadingQuestion,
-    shape_of,
 )
 
 WORDINGS = (

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from recipes.invented.generators import shape_of
 from safepassage.scoring_worker.training.reading.questions import (
     Place,
     ReadingQuestion,
-    shape_of,
 )
 
 _EDGE = re.compile(

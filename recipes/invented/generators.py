@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
-from safepassage.scoring_worker.training.reading.questions import (
-    Place,
-    ReadingQuestion,
-    overlapping,
-)
+from safepassage.scoring_worker.training.reading.questions import Place, ReadingQuestion
 
 from .wordings import WORDINGS, Wordings
 
@@ -236,6 +233,19 @@ def form(question: ReadingQuestion, pool: SlotPool, rng: random.Random) -> Readi
         wrong=tuple(wrong),
         source=f"{question.source}+form",
     )
+
+
+def overlapping(places: Iterable[Place]) -> bool:
+    """Whether any two of ``places`` share a code point."""
+    ordered = sorted(places)
+    return any(left[1] > right[0] for left, right in pairwise(ordered))
+
+
+def shape_of(value: str) -> str:
+    """How a value looks: "figure" with a digit, "name" with a capital first, else "words"."""
+    if any(map(str.isdigit, value)):
+        return "figure"
+    return "name" if value[:1].isupper() else "words"
 
 
 Fields = list[tuple[str, str]]

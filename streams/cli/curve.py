@@ -69,7 +69,7 @@ def curve(
     from safepassage.scoring_worker.evaluation.runs import numbers_of
     from safepassage.scoring_worker.training import Recipe
     from safepassage.scoring_worker.training.reviews.curve import ReviewsSettings
-    from safepassage.scoring_worker.training.reviews.run import reviews
+    from safepassage.scoring_worker.training.reviews.curve_tables import reviews
 
     recipe = Recipe(head_only=head_only)
     recipe = replace(recipe, gold=replace(recipe.gold, epochs=epochs))

@@ -4,9 +4,7 @@ A row of a slots file is a (passage, type, value) with a label. Rows of the same
 are one question: its right values and, beside them, its wrong ones.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 
 Place = tuple[int, int]
 """Code points from, to (exclusive)."""
@@ -55,16 +53,3 @@ def places_of(value: str, passage: str, most: int = 4) -> list[Place]:
 def _cuts(text: str, edge: int) -> bool:
     """Whether a word goes on across ``edge``."""
     return 0 < edge < len(text) and all(c.isalnum() for c in text[edge - 1 : edge + 1])
-
-
-def overlapping(places: Iterable[Place]) -> bool:
-    """Whether any two of ``places`` share a code point."""
-    ordered = sorted(places)
-    return any(left[1] > right[0] for left, right in pairwise(ordered))
-
-
-def shape_of(value: str) -> str:
-    """How a value looks: "figure" with a digit, "name" with a capital first, else "words"."""
-    if any(map(str.isdigit, value)):
-        return "figure"
-    return "name" if value[:1].isupper() else "words"

@@ -1,15 +1,38 @@
-"""The curve of reviews as tables for a terminal."""
+"""What ``curve`` runs, and its tables for a terminal."""
+
+from pathlib import Path
 
 from rich.table import Table
 
+from safepassage.scoring_worker.evaluation.cases import Dataset
+from safepassage.scoring_worker.evaluation.report_folder import file_name
 from safepassage.scoring_worker.evaluation.result_tables import (
     number,
     terminal_table,
     with_interval,
 )
+from safepassage.scoring_worker.evaluation.runs import Outcome
+from safepassage.scoring_worker.evaluation.sources import OnProgress
 
-from .curve import ReviewsCurve
+from .curve import ReviewsCurve, ReviewsSettings, plot, reviews_curve
 from .figures import CHECKS, FALSE_ALARMS
+
+
+def reviews(
+    dataset: Dataset,
+    settings: ReviewsSettings,
+    keep: Path | None,
+    folder: Path | None,
+    on_progress: OnProgress,
+) -> Outcome:
+    """Quality by the number of reviews; the plot goes to ``folder``. Raises `DatasetError` where it
+    has too few documents; `ModelError` where the base cannot be loaded."""
+    made = reviews_curve(dataset, settings, keep, on_progress)
+    written = []
+    if folder:
+        written.append(folder / f"{file_name(made.dataset, 'reviews')}.png")
+        plot(written[-1], [made])
+    return Outcome(made, [reviews_table(made), certified_table(made)], written, made.absent)
 
 
 def reviews_table(curve: ReviewsCurve) -> Table:
