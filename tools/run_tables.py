@@ -93,14 +93,16 @@ def files() -> str:
 
 def real_model() -> str:
     """What a real LLM extracted, right and wrong, and what the guardrail did with it."""
-    found = read("real-model.json")
+    runs = [read("real-model.json"), read("real-model-more.json")]
     rows = []
     for kind in ("right", "wrong"):
         counts = [
-            found["decisions"].get(f"{kind} {name}", 0) for name in ("accepted", "quarantined")
+            sum(run["decisions"].get(f"{kind} {name}", 0) for run in runs)
+            for name in ("accepted", "quarantined")
         ]
         rows.append([kind, str(sum(counts)), *map(str, counts)])
-    return table([f"values of {found['documents']} documents", "all", "accepted", "stopped"], rows)
+    documents = sum(run["documents"] for run in runs)
+    return table([f"values of {documents} documents", "all", "accepted", "stopped"], rows)
 
 
 def faults() -> str:
