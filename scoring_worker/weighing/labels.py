@@ -13,6 +13,7 @@ from safepassage.passages.words import content_words
 from safepassage.schemas import entity_type_name
 from safepassage.schemas.alignment import MAX_COLUMN
 from safepassage.scoring_worker.comparison import Place
+from safepassage.scoring_worker.comparison.denials.languages import in_any
 
 _MAX_WORDS = 6
 _LINE = 200
@@ -24,8 +25,12 @@ _LETTER = re.compile(r"[^\W\d_]")
 _MARKS = " \t-*•–—▪◦●○·>()"
 _LEAD = re.compile(r"[.;,:](?=\s)|[|│┃¦\t()]|\s{2,}")
 """What is before the words that lead to a value."""
+_LEADING = 4
+_NUMBERED = re.compile(r"\b(?:no|nr|ref)\.?\s*\Z", re.IGNORECASE)
 _PARTING = re.compile(r"\s*[|│┃¦\t]\s*|[^\S\t]{2,}")
 _PARTS = " |│┃¦\t"
+PAIR = 2
+"""Cells of a row that is a label and its value."""
 _LONGEST_CUT = 15
 """Code points that are missing where the last head was cut at a blank, at the most."""
 
@@ -65,26 +70,64 @@ def labels_of(text: str, at: int, quote: Place, heads: Heads) -> list[Label]:
     named = label_before(text, at) or (above if not line.strip(_MARKS) else "")
     if named:
         found.append(Label(named, names=True))
-    row, cell = _cells(text[quote.start : quote.end], at - quote.start)
+    row, cell = _cells(text, quote, at)
     if column := _head_of(heads.column, len(row), cell):
         found.append(Label(column, names=True))
-    first = heads.label if heads.label and not above else row[0] if cell else ""
+    first = heads.label if heads.label and not above else _of(text, row[0]) if cell else ""
     if _is_name(first):
         found.append(Label(first, names=False))
-    if not found and _is_name(lead := _LEAD.split(line)[-1].strip(_MARKS)):
-        found.append(Label(lead, names=False))
     return found
 
 
-def _cells(quote: str, at: int) -> tuple[list[str], int]:
-    """The cells of a quoted row, and the number of the one that code point ``at`` is in."""
-    if "\n" in quote.strip():
-        return [quote], 0
-    edges = [0, *(found.end() for found in _PARTING.finditer(quote)), len(quote)]
-    cells = [quote[start:end].strip(_PARTS) for start, end in pairwise(edges)]
-    number = sum(edge <= at for edge in edges[1:-1])
-    left, right = (len(cells) > 1 and not cells[end] for end in (0, -1))  # a table's frame
+def leads_of(text: str, at: int, *, named: bool) -> list[str]:
+    """The last words right before code point ``at`` in its clause, one to `_LEADING` of them:
+    "quotation", "your quotation" of "with your quotation 4711". Numbers are left out, and what is
+    before an "and"; where a thing is ``named``, so is what is before a preposition: "the supplier
+    of Merrow Ltd" is not Merrow."""
+    line = _NUMBERED.sub("", text[max(0, at - _LINE) : at].rpartition("\n")[2])
+    linking = in_any("prepositions")
+    ends = in_any("and") | linking if named else in_any("and") - linking
+    words: list[str] = []
+    for word in reversed(_LEAD.split(line)[-1].split()[-_LEADING:]):
+        if word.casefold() in ends:
+            break
+        if not any(map(str.isdigit, word)):
+            words.insert(0, word)
+    return [" ".join(words[-count:]) for count in range(1, len(words) + 1)]
+
+
+def cell_with_head(text: str, at: int, quote: Place, heads: Heads) -> tuple[str, Place] | None:
+    """The cell of a table that code point ``at`` is in, and what names it: the head of its column,
+    or the other cell of a row of two. None where it is in no cell, or nothing names it."""
+    row, number = _cells(text, quote, at)
+    named = _of(text, row[0]) if len(row) == PAIR and number else ""
+    head = named or _head_of(heads.column, len(row), number)
+    return (head, row[number]) if _is_name(head) else None
+
+
+def _cells(text: str, quote: Place, at: int) -> tuple[list[Place], int]:
+    """The cells of the quoted row that code point ``at`` is in, and the number of its cell."""
+    first = text.rfind("\n", quote.start, at) + 1 or quote.start
+    end = text.find("\n", at, quote.end)
+    row = text[first : end if end >= 0 else quote.end]
+    edges = [0, *(found.end() for found in _PARTING.finditer(row)), len(row)]
+    cells = [_stripped(row, start, end, first) for start, end in pairwise(edges)]
+    number = sum(edge <= at - first for edge in edges[1:-1])
+    # A table's frame is no cell.
+    left, right = (len(cells) > 1 and cells[e].start == cells[e].end for e in (0, -1))
     return cells[left : len(cells) - right], max(0, number - left)
+
+
+def _stripped(text: str, start: int, end: int, shift: int) -> Place:
+    while start < end and text[start] in _PARTS:
+        start += 1
+    while start < end and text[end - 1] in _PARTS:
+        end -= 1
+    return Place(start + shift, end + shift)
+
+
+def _of(text: str, place: Place) -> str:
+    return text[place.start : place.end]
 
 
 def _head_of(column: str, cells: int, number: int) -> str:

@@ -18,18 +18,21 @@ import numpy as np
 
 from safepassage.schemas import Finding
 from safepassage.scoring_worker.comparison import Place
+from safepassage.scoring_worker.comparison.denials.assertion_status import may_deny
+from safepassage.scoring_worker.comparison.denials.type_words import asks_for
 from safepassage.scoring_worker.encoders.batching import PairFailure
 from safepassage.scoring_worker.encoders.reader import Reading
 from safepassage.scoring_worker.encoders.reading_windows import Task
 from safepassage.scoring_worker.scorer import Pair
 
-from .labels import Heads, Label, labels_of, names_another, nearer_by_words
+from .labels import Heads, Label, labels_of, leads_of, names_another, nearer_by_words
 from .opinion import LARGEST, Opinion, at_places
-from .opposites import excludes
+from .opposites import counterparts, excludes
 from .questions import Part
 
-CLEARLY = 1.5
-"""The logit by which another field has to lead: fields that mean nearly the same do not."""
+CLEARLY, ANSWERED = 1.5, 1.0
+"""The logit by which another field has to lead, since fields that mean nearly the same do not, and
+that it has to reach: of two fields that a bare name answers badly, neither is better."""
 MOST = 4.0
 """The largest logit of the large reader."""
 SURE = MOST - CLEARLY
@@ -50,16 +53,23 @@ def questions(pair: Pair, part: Part, opinion: Opinion) -> dict[str, Task]:
     """What the reader is asked, by field, the pair's own first; nothing where the value is not in
     the quote, where its schema has no other field, or where the reader is sure of it and
     no label has the words of another field."""
-    others = pair.field.others if pair.field else ()
     said = opinion.features.get("value_mean")
-    if not others or said is None or part.question is None:
+    if said is None or part.question is None:
         return {}
     if said * LARGEST >= SURE and by_words(pair, part) >= 0:
         return {}
-    return {
-        name: Task(name, part.question.passage)
-        for name in dict.fromkeys((pair.entity_type, *others))
-    }
+    passage = part.question.passage
+    own = pair.entity_type
+    others = (*(pair.field.others if pair.field else ()), *counterparts(own, passage))
+    deniable = may_deny(part.asked.passage) and not asks_for(own, "asks")
+    denied = (_not(own),) if deniable else ()
+    names = dict.fromkeys((own, *others, *denied))
+    return {name: Task(name, passage) for name in names} if len(names) > 1 else {}
+
+
+def _not(field: str) -> str:
+    """What a reader is asked for what is no such thing: "the shield is not ordered" for *Item*."""
+    return f"Not {field}"
 
 
 def excluding_label(pair: Pair, part: Part) -> Finding | None:
@@ -106,9 +116,11 @@ def better_field(
     labels = _labels(pair, part)
     other = next((one.text for one in labels if _is_of_another(pair, one)), None)
     named = next((one.text for one in labels if one.names), None)
-    if named and _log_odds(pair, part, own[0] - best) < LABEL_DIFFERS:
+    of_schema = pair.field.others if pair.field else ()
+    nearest = max((said for said, one in others if one in of_schema), default=-np.inf)
+    if named and _log_odds(pair, part, own[0] - nearest) < LABEL_DIFFERS:
         other = named
-    if not named and best - own[0] >= CLEARLY:
+    if not named and best >= ANSWERED and best - own[0] >= CLEARLY:
         detail = f"the passage gives it as {name} rather than as {own[1]}"
         return Finding(code="another_field", detail=detail[:500])
     return _another(other, own[1]) if other else None
@@ -132,16 +144,19 @@ def _is_of_another(pair: Pair, label: Label) -> bool:
 
 
 def _labels(pair: Pair, part: Part) -> list[Label]:
-    """The labels of the value at the first place that has any."""
+    """The labels of the value at the first place that has any; without one, where the value is at
+    one place, the words that lead to it."""
     if part.question is None:
         return []
+    text, kind = part.question.passage, part.comparison.kind
     quote = Place(part.shift, part.shift + len(pair.premise))
     heads = Heads(pair.row_head, pair.column_head)
-    found = (
-        labels_of(part.question.passage, place.start + part.shift, quote, heads)
-        for place in part.comparison.places
-    )
-    return next(filter(None, found), [])
+    starts = [place.start + part.shift for place in part.comparison.places]
+    found = next(filter(None, (labels_of(text, at, quote, heads) for at in starts)), [])
+    if found or len(starts) != 1:
+        return found
+    leads = leads_of(text, starts[0], named=kind in {"name", "words"})
+    return [Label(lead, names=False) for lead in leads]
 
 
 def _support(read: Reading | PairFailure, part: Part) -> float:

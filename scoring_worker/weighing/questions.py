@@ -17,7 +17,7 @@ from safepassage.passages.sentence_splitting import sentences
 from safepassage.schemas import CLAIM_TYPE, hypothesis, render_value
 from safepassage.schemas.hypothesis import entity_type_name
 from safepassage.schemas.schema_field import MAX_ALLOWED, MAX_OPTION, WordRule
-from safepassage.scoring_worker.comparison import Comparison, Passage, Question
+from safepassage.scoring_worker.comparison import Comparison, Passage, Place, Question
 from safepassage.scoring_worker.comparison.answers.absence import absence_of
 from safepassage.scoring_worker.comparison.answers.truth import truth_of
 from safepassage.scoring_worker.comparison.compare import compare
@@ -30,6 +30,7 @@ from safepassage.scoring_worker.packs.registry import with_packs
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.weighing.features import general_features
 
+from .labels import Heads, cell_with_head
 from .overlap import overlap
 
 MAX_PARTS = 24
@@ -169,8 +170,16 @@ def _part(pair: Pair, asked: Question, compared: Comparison, packs: Sequence[Pac
     if question is None or not comparison.places:
         return part
     place = comparison.places[0]
-    start, end = _clause(text, place.start + shift, place.end + shift)
-    return replace(part, clause=Task(question.asked, text[start:end]), clause_start=start)
+    first, last = place.start + shift, place.end + shift
+    head = ""
+    quote = Place(shift, shift + len(pair.premise))
+    if named := cell_with_head(text, first, quote, Heads(pair.row_head, pair.column_head)):
+        # A cell is read as a line of a form, by which readers go, and not by columns.
+        head, (start, end) = f"{named[0]}: ", (named[1].start, max(named[1].end, last))
+    else:
+        start, end = _clause(text, first, last)
+    clause = Task(question.asked, f"{head}{text[start:end]}")
+    return replace(part, clause=clause, clause_start=start - len(head))
 
 
 def ambiguous_date(parts: Sequence[Part]) -> PairFailure | None:

@@ -17,7 +17,7 @@ from safepassage.scoring_worker.comparison.contract import Comparison, Passage, 
 from .cancelled_rows import cancelled_row
 from .cued_text import MAX_AROUND, MAX_QUOTE, Cue, CuedText
 from .languages import Telling, languages, telling
-from .scopes import Scope, denies, scoped
+from .scopes import Scope, denies, is_break, scoped
 from .tokens import small_words, small_words_of, tokens_of
 from .type_words import (
     asks_for,
@@ -222,7 +222,7 @@ def _sightings(
     first, last = reading.span(place)
     if first == last:
         return []
-    found = [scope for scope in scopes if _covers(question, kind, scope, first, last)]
+    found = [one for one in scopes if _covers(question, kind, reading, one, (first, last))]
     denials = [scope for scope in found if scope.sense == "denied"]
     twice = _denied_twice(reading, denials)
     personal = kind == "name" and _is_full_name(reading, first, last)
@@ -293,7 +293,8 @@ def _of_another_time(
         between = range(scope.cue.end, first)
         linked = of_noun and any(reading.is_in("prepositions", at) for at in between)
         near = _ONCE_NEAR if of_noun and "once" in scope.cue.sections else _LISTED_NEAR
-        surely = len(between) <= near and not linked
+        parting = sum(of_noun or not _is_of_field(question, reading, at) for at in between)
+        surely = parting <= near and not linked and not _is_told(reading, scope.cue)
         yield Sighting("superseded" if surely else "denial_near", words)
 
 
@@ -314,8 +315,11 @@ def _denies_context(
     )
 
 
-def _covers(question: Question, kind: str, scope: Scope, first: int, last: int) -> bool:
-    """Whether ``scope`` speaks of the value at tokens ``first`` to ``last``."""
+def _covers(
+    question: Question, kind: str, reading: CuedText, scope: Scope, value: tuple[int, int]
+) -> bool:
+    """Whether ``scope`` speaks of the value at the tokens of ``value``."""
+    first, last = value
     inside = first <= scope.cue.start and scope.cue.end <= last
     if inside:
         return scope.sense == "denied" and not _denies_itself(str(question.value))
@@ -323,13 +327,22 @@ def _covers(question: Question, kind: str, scope: Scope, first: int, last: int) 
     if not reached:
         return False
     if kind in _FIGURES and scope.sense in ("superseded", "planned"):
-        gap = scope.cue.start - last if scope.backward else first - scope.cue.end
-        return 0 <= gap <= _NEAR
+        between = range(last, scope.cue.start) if scope.backward else range(scope.cue.end, first)
+        behind = scope.cue.start >= last if scope.backward else first >= scope.cue.end
+        return behind and sum(not _is_of_field(question, reading, at) for at in between) <= _NEAR
     if kind in _FIGURES:
         # "was not paid on 5 May" says nothing of the date, "not on 5 May" does.
         near = 1 if scope.negator or scope.sense == "supposed" else -1
         return not scope.backward and first - scope.cue.end <= near
     return scope.sense != "of_another" or kind != "name"
+
+
+def _is_of_field(question: Question, reading: CuedText, at: int) -> bool:
+    """Whether a word is the field's, its article or its verb: "previously the rent was 900"."""
+    if reading.is_in("article", at) or reading.is_in("verbs", at):
+        return True
+    word = reading.tokens[at].text
+    return any(same_stem(word, wanted) for wanted in words_of_type(question.entity_type))
 
 
 @lru_cache(maxsize=1024)
@@ -371,7 +384,8 @@ def _surely_behind(
         return False
     if scope.undone:
         return gap <= _UNDONE_NEAR
-    return gap <= _NEAR and not personal and not _is_attribute(reading, scope)
+    beside = _is_attribute(reading, scope) or _takes_object(reading, scope.cue)
+    return gap <= _NEAR and not personal and not beside
 
 
 def _is_of_another(reading: CuedText, cue: Cue) -> bool:
@@ -393,6 +407,20 @@ def _is_attribute(reading: CuedText, scope: Scope) -> bool:
     return following.is_word and not any(
         reading.is_in(section, at) for section in ("words", "prepositions", "verbs", "close", "and")
     )
+
+
+def _takes_object(reading: CuedText, cue: Cue) -> bool:
+    """Whether a single word such as "dismissed" is the verb of what is before it: "The court
+    dismissed the action"."""
+    following = cue.end < len(reading.tokens) and reading.is_in("article", cue.end)
+    return following and cue.end - cue.start == 1
+
+
+def _is_told(reading: CuedText, cue: Cue) -> bool:
+    """Whether a verb tells what was done, and by whom is not said: "Replaced the seal" has no other
+    thing in the seal's place."""
+    begins = cue.start == 0 or is_break(reading, cue.start - 1)
+    return begins and "instead" in cue.sections and _takes_object(reading, cue)
 
 
 def _is_full_name(reading: CuedText, first: int, last: int) -> bool:

@@ -21,12 +21,25 @@ def cancelled_row(reading: CuedText, first: int, last: int) -> str | None:
     """
     start, end = _row(reading, first, last)
     for at in range(start, end):
-        if first <= at < last or not reading.is_in("cancelled", at) or not _ends(reading, at, end):
+        said = _cancelling(reading, at)
+        if first <= at < last or said == at or not _ends(reading, said - 1, end):
             continue
         edge, sign = _edge_before(reading, at, start)
         if sign == "cell" or (sign and at > first and _of_one_entry(reading, last, edge, sign)):
-            return reading.words(at, at + 1)
+            return reading.words(at, said)
     return None
+
+
+def _cancelling(reading: CuedText, at: int) -> int:
+    """Behind the words that begin at ``at`` and cancel: "cancelled", "please strike", "not
+    ordered"; ``at`` where they do not."""
+    cue = next((cue for cue in reading.cues if cue.start == at), None)
+    if cue is not None and "cancelled" in cue.sections:
+        return cue.end
+    if reading.is_in("cancelled", at):
+        return at + 1
+    undone = cue is not None and "not" in cue.sections and cue.end < len(reading.tokens)
+    return cue.end + 1 if undone and cue and reading.is_in("undone", cue.end) else at
 
 
 def _of_one_entry(reading: CuedText, last: int, edge: int, sign: str) -> bool:

@@ -4,7 +4,8 @@ They are in the language's file (`comparison.languages`). In a word with an apos
 represents its other part ("d'*", "*n't"). The sections:
 
 - ``words``, ``prepositions``, ``verbs``: common small words, by which the language is known and
-  by which a list is told from a new clause; ``concord: yes`` where two denials are one.
+  by which a list is told from a new clause, with ``noun article``; ``concord: yes`` where two
+  denials are one.
 - ``no`` denies the things that follow, and a list of them; ``not`` the words right behind it;
   ``after`` what is before it; ``except`` what follows, unless that is denied already ("no
   injury except a fracture"); ``prefix`` the second part of a word ("non-exclusive"). ``pseudo``
@@ -133,7 +134,8 @@ def languages() -> Mapping[str, Language]:
 
 
 def _language(code: str, own: Sections) -> Language:
-    raw = dict.fromkeys(CUES, ()) | dict(own)
+    articles = sections_by_language("noun").get(code, {}).get("article", ())
+    raw = dict.fromkeys(CUES, ()) | dict(own) | {"article": articles}
     cues = Phrases()
     for section in CUES:
         for phrase in raw[section]:

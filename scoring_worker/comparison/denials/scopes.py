@@ -13,7 +13,7 @@ from .tokens import MARK
 Sense = Literal["denied", "excepted", "superseded", "supposed", "planned", "of_another"]
 
 _LIST_REACH, _VERB_REACH, _GUESS_REACH, _PERSON_REACH, _BACK_REACH = 8, 6, 9, 6, 5
-_INSTEAD_REACH, _ONCE_REACH = 6, 3
+_INSTEAD_REACH, _ONCE_REACH = 6, 5
 _UNDONE_WITHIN = 3
 """Words from a "not" to the participle that it denies ("has not yet been ordered")."""
 """Words that a cue reaches over. NegEx takes five; lists ("denies fever, cough or rash") need

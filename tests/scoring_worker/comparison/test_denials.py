@@ -19,6 +19,7 @@ SECTIONS = {
     "if after", "someone", "close", "and", "none", "unstated", "either", "yes", "no answer",
     "asks", "asks if", "asks someone", "prefix", "yes said", "no said", "family", "whose",
     "undone", "cancelled", "instead", "replaced", "once", "unsure", "due", "turned", "asks once",
+    "article",
 }  # fmt: skip
 
 
@@ -299,6 +300,10 @@ UNDONE = [
     ("Item", "infusion pumps", "3   infusion pumps   12   480.00   CANCELLED"),
     ("Item", "infusion pumps", "3 infusion pumps, Vigil, 12 pcs – cancelled"),
     ("Item", "infusion pumps", "3 infusion pumps (cancelled 4 May)"),
+    ("Item", "infusion pumps", "| 3 | infusion pumps | 12 | not ordered |"),
+    ("Item", "infusion pumps", "3 infusion pumps, 12 pcs, 480.00 -- please strike"),
+    ("Item", "infusion pumps", "The infusion pumps are struck from the list."),
+    ("Item", "infusion pumps", "Please skip the infusion pumps, we have enough."),
     ("Artikel", "Spritzenpumpen", "Die Spritzenpumpen werden nicht bestellt."),
     ("Artikel", "Spritzenpumpen", "| 4 | Spritzenpumpen | 10 | storniert |"),
     ("Article", "pompes à perfusion", "Les pompes à perfusion ne sont pas commandées."),
@@ -324,6 +329,13 @@ def test_what_is_cancelled_or_not_ordered_is_another_value(entity_type, value, q
 )
 def test_what_is_cancelled_beside_it_is_not_the_value(entity_type, value, quote):
     assert denial(entity_type, value, quote).answer == "same"
+
+
+def test_what_dismisses_another_thing_is_not_dismissed():
+    quote = "The Court of Appeal dismissed the action."
+    assert codes(denial("Court", "Court of Appeal", quote)) == {"denial_near"}
+    quote = "The appeal was dismissed."
+    assert codes(denial("Remedy", "appeal", quote)) == {"denied"}
 
 
 def test_a_cancelled_row_still_has_its_supplier():
@@ -357,6 +369,18 @@ def test_a_figure_may_be_superseded_too():
     quote = "The total of 480 was corrected to 455."
     assert "superseded" in codes(denial("Total", "480", quote, "number"))
     assert denial("Total", "455", quote, "number").answer == "same"
+
+
+def test_the_words_of_the_field_part_no_figure_from_what_says_that_it_held_earlier():
+    quote = "Previously the monthly rent was 900."
+    assert "superseded" in codes(denial("Monthly Rent", "900", quote, "number"))
+    quote = "Previously all of the monthly rent was 900."
+    assert "superseded" not in codes(denial("Deposit", "900", quote, "number"))
+
+
+def test_what_was_replaced_by_nobody_named_has_no_other_in_its_place():
+    assert "superseded" not in codes(denial("Part", "seal", "Replaced the seal."))
+    assert "superseded" in codes(denial("Part", "seal", "A gasket replaced the seal."))
 
 
 def test_what_was_scheduled_but_did_not_come_is_only_planned():

@@ -12,11 +12,12 @@ from safepassage.scoring_worker.weighing.labels import (
     Heads,
     label_before,
     labels_of,
+    leads_of,
     names_another,
     nearer_by_words,
 )
 from safepassage.scoring_worker.weighing.opinion import Opinion
-from safepassage.scoring_worker.weighing.opposites import excludes
+from safepassage.scoring_worker.weighing.opposites import counterparts, excludes
 from safepassage.scoring_worker.weighing.other_fields import (
     better_field,
     by_words,
@@ -60,17 +61,53 @@ def test_a_label_stands_before_its_value_in_the_line(text, value, label):
         ("Boiler\t4,240", "4,240", Heads(column="Item\tGross"), ["Gross!", "Boiler"]),
         ("Boiler | 4,240", "4,240", Heads(column="Item | Net | Gross"), ["Boiler"]),  # which?
         ("Boiler | 4,240", "Boiler", Heads(column="Item | Net"), ["Item!"]),
+        ("Boiler | 4,240\nPump | 910", "910", Heads(column="Item | Net"), ["Net!", "Pump"]),
         ("2019 | 4,240", "4,240", Heads(column="2018 | 2019"), []),
-        ("Potassium 5.9 mmol/l", "5.9", Heads(), ["Potassium"]),
+        ("Potassium 5.9 mmol/l", "5.9", Heads(), []),
         ("Net: 4,240", "4,240", Heads("Net:"), ["Net!"]),
         ("Halden Medtech", "Halden", Heads("Invoice to:"), ["Invoice to!"]),
-        ("signed by Halden Medtech", "Halden", Heads("Invoice to:"), ["signed by"]),
+        ("signed by Halden Medtech", "Halden", Heads("Invoice to:"), []),
     ],
 )
-def test_columns_rows_and_the_words_before_a_value_are_its_labels(quote, value, heads, labels):
+def test_columns_and_rows_are_the_labels_of_a_value(quote, value, heads, labels):
     at = quote.index(value)
     found = labels_of(f"Prices\n{quote}", at + 7, Place(7, 7 + len(quote)), heads)
     assert [one.text + "!" * one.names for one in found] == labels
+
+
+@pytest.mark.parametrize(
+    ("text", "leads", "of_a_name"),
+    [
+        ("your quotation no. ", ["quotation", "your quotation"], True),
+        ("Sent: our offer K-22 of ", ["of", "offer of", "our offer of"], False),
+        ("serum potassium ", ["potassium", "serum potassium"], True),
+        ("an offer and ", [], False),
+    ],
+)
+def test_the_words_before_a_value_lead_to_it(text, leads, of_a_name):
+    assert leads_of(text, len(text), named=False) == leads
+    assert leads_of(text, len(text), named=True) == (leads if of_a_name else [])
+
+
+@pytest.mark.parametrize(
+    ("quote", "value", "column", "cell"),
+    [
+        ("Boiler | 4,240 | 5,045", "5,045", "Item | Net | Gross", "Gross: 5,045"),
+        ("Boiler   4,240   5,045", "4,240", "Item   Net   Gross", "Net: 4,240"),
+        ("| Gross | 5,045 |", "5,045", "Field | Entry", "Gross: 5,045"),
+        ("Net | 4,240\nGross | 5,045", "5,045", "", "Gross: 5,045"),
+        ("5,045", "5,045", "Gross", "Gross: 5,045"),
+        ("Boiler | 4,240 | 5,045", "5,045", "Item | Net", " 5,045"),
+        ("Gross 5,045", "5,045", "", "Gross 5,045"),
+    ],
+)
+def test_a_cell_is_read_as_a_line_of_a_form(quote, value, column, cell):
+    pair = Pair(quote, f"Total: {value}", "Total", value, column_head=column)
+    (part,) = parts_of(pair)
+    assert part.clause.passage == cell
+    (place,) = part.comparison.places
+    start = place.start + part.shift - part.clause_start
+    assert part.clause.passage[start : start + len(value)] == value
 
 
 def test_a_row_is_of_another_field_where_it_has_its_words_alone():
@@ -156,6 +193,11 @@ def test_of_what_the_reader_is_sure_only_a_label_of_another_field_is_asked():
         ("Käufer", "Verkäufer", True),
         ("Patient", "referring_doctor", True),
         ("Net weight", "GrossWeight", True),
+        ("Approved by", "Purchaser", True),
+        ("Offer", "Order Number", True),
+        ("Subtotal", "Total", True),
+        ("Requested by", "Purchaser", False),
+        ("Grand total", "Total", False),
         ("Vendor", "Supplier", False),
         ("Buyer or seller", "Supplier", False),
         ("Customer", "Buyer of the Supplier", False),
@@ -169,7 +211,59 @@ def test_a_label_of_the_other_side_excludes_the_field(label, field, excluded):
 def test_words_before_a_value_exclude_a_field_alone_and_a_description_may_have_them():
     assert excludes("Potassium", "Sodium", alone=True)
     assert not excludes("Potassium tablets", "Sodium", alone=True)
+    assert excludes("offer number", "Order Number", alone=True)
+    assert not excludes("offer price", "Order Number", alone=True)
     assert not excludes("Customer", "Contractor", "the customer that we work for")
+
+
+@pytest.mark.parametrize(
+    ("field", "quote", "value", "excluded"),
+    [
+        ("Order Number", "with your quotation number K-22 of May", "K-22", True),
+        ("Order Date", "our offer K-22 of 30 May", "30 May", True),
+        ("Landlord", "signed by the tenant Bo Lee", "Bo Lee", True),
+        ("Landlord", "signed by the landlord Bo Lee", "Bo Lee", False),
+        ("Landlord", "the tenant and Bo Lee", "Bo Lee", False),
+        ("Landlord", "the tenant of Bo Lee", "Bo Lee", False),
+        ("Landlord", "Rooms of the tenant. Bo Lee signed", "Bo Lee", False),
+        ("Order Number", "thanks for the offer, we order under K-22", "K-22", False),
+    ],
+)
+def test_the_words_right_before_a_value_may_name_the_other_side(field, quote, value, excluded):
+    pair = Pair(quote, f"{field}: {value}", field, value)
+    (part,) = parts_of(pair)
+    assert bool(excluding_label(pair, part)) is excluded
+
+
+def test_a_field_has_counterparts_where_the_text_speaks_of_them():
+    assert counterparts("order_number", "as in your quotation") == ("Quotation Number",)
+    assert counterparts("Delivery Site", "send the invoice to") == ("Invoice Address",)
+    assert counterparts("Purchaser", "Ann Roe has approved it") == ("Approver",)
+    assert counterparts("Order Number", "as in your letter") == ()
+    assert counterparts("Colour", "as in your quotation") == ()
+
+
+def test_a_counterpart_competes_without_a_schema():
+    quote = "Ann Roe has approved the purchase."
+    pair = Pair(quote, "Purchaser: Ann Roe", "Purchaser", "Ann Roe")
+    (part,) = parts_of(pair)
+    tasks = questions(pair, part, Opinion("located", {"value_mean": 0.1}))
+    assert list(tasks) == ["Purchaser", "Approver"]
+    for answers, stopped in ((["Approver"], True), (["Purchaser", "Approver"], False)):
+        read = ToldReader(dict.fromkeys(answers, "Ann Roe")).read(list(tasks.values()))
+        found = better_field(pair, tasks, part, dict(zip(tasks.values(), read, strict=True)))
+        assert bool(found) is stopped
+
+
+def test_what_is_no_such_thing_competes_where_the_passage_denies():
+    def asked(field, quote):
+        pair = Pair(quote, f"{field}: shield", field, "shield")
+        (part,) = parts_of(pair)
+        return list(questions(pair, part, Opinion("located", {"value_mean": 0.1})))
+
+    assert asked("Item", "The shield that you offered is not wanted.") == ["Item", "Not Item"]
+    assert asked("Excluded Item", "The shield that you offered is not wanted.") == []
+    assert asked("Item", "The shield that you offered is wanted.") == []
 
 
 def test_no_schema_is_needed_for_a_label_of_the_other_side():

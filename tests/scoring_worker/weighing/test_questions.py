@@ -41,7 +41,7 @@ def test_the_quote_is_found_again_between_its_surroundings() -> None:
     [
         ("Rent 900; deposit £2,500; notice 2 months", " deposit £2,500"),
         ("Paid 1.5 of 2.0. The deposit is £2,500. It is held.", " The deposit is £2,500"),
-        ("Rent | £900\nDeposit | £2,500\nTotal | £3,400", " £2,500"),
+        ("Rent | £900 | £2,500 | 4\nTotal | £3,400", " £2,500 "),
         ("家賃は九万円。敷金は£2,500。以上。", "敷金は£2,500"),
         ("£2,500", " £2,500"),
     ],
