@@ -73,8 +73,7 @@ class ChainEnd:
 async def chain_ends(
     settings: Settings, group: str, partitions: Collection[TopicPartition]
 ) -> dict[TopicPartition, ChainEnd]:
-    """Where the chains of ``partitions`` go on, by the bookmarks of the role ``group``; those that
-    have not begun may be left out."""
+    """Where chains go on, by the bookmarks of ``group``; those not begun may be left out."""
     committed = (await committed_offsets(settings, {group: list(partitions)}))[group]
     found: dict[TopicPartition, ChainEnd] = {}
     for tp, (offset, metadata) in committed.items():

@@ -145,8 +145,7 @@ class Run:
 
 
 class Chain:
-    """One chain as its blocks tell it. Its ``entries`` are numbered from 0; the chain may begin
-    later, at ``first``, where its first blocks are gone."""
+    """One chain as its blocks tell it, from ``first`` on where earlier blocks are gone."""
 
     def __init__(self, name: str, entries: Run, found: Findings) -> None:
         self.name = name

@@ -125,8 +125,7 @@ async def verify(settings: Settings, anchored: Sequence[Head] = ()) -> AuditResu
 def verify_chain(
     chain: Chain, held: Run, end: int, result: AuditResult, retention: Retention
 ) -> None:
-    """Hold one chain against its partition's records, in order; ``end`` is one past the last,
-    ``retention`` that of the partition's topic."""
+    """Hold a chain against its partition's records; ``end`` is one past the last of these."""
     result.heads.append(chain.head)
     begins = next((record.offset for record in held.since(0)), end)
     gone = _verify_gone(chain, begins, result, retention)

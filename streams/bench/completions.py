@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from aiokafka import TopicPartition
 
-from safepassage.schemas import Coordinates, DeadLetter, Event, ExtractionManifest, Verdict
+from safepassage.schemas import Coordinates, DeadLetter, Event, ExtractionManifest
 
 from ..kafka.reading import ends, follow_topics
 from ..kafka.records import event_of
@@ -20,8 +20,7 @@ FOLLOWED = (MANIFESTS, ACCEPTED, QUARANTINE, DEAD_LETTERS)
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a document ended, and when it was seen, in seconds of `time.monotonic`. ``failed``
-    where it, or something of it, became a dead letter."""
+    """How a document ended and when; ``failed`` where something became a dead letter."""
 
     at: float
     verdicts: int
@@ -46,7 +45,11 @@ class Completions:
         """Note endings until cancelled."""
         async for record in follow_topics(self._settings, FOLLOWED, start=start):
             event = event_of(record, self._models[record.topic])
-            if event and _document_of(event).startswith(self._run):
+            if isinstance(event, ExtractionManifest):
+                doc_id: str | None = event.document.id
+            else:
+                doc_id = getattr(event, "doc_id", None)
+            if event and doc_id and doc_id.startswith(self._run):
                 self._note(record.coordinates, event)
 
     async def until(self, count: int, seconds: float) -> bool:
@@ -65,13 +68,3 @@ class Completions:
             if report and report.document.coordinates:
                 ending = Ending(now, len(report.verdict_ids), bool(report.dead_lettered))
                 self.ended.setdefault(report.document.coordinates, ending)
-
-
-def _document_of(event: Event) -> str:
-    match event:
-        case ExtractionManifest():
-            return event.document.id
-        case Verdict() | DeadLetter():
-            return event.doc_id or ""
-        case _:
-            return ""

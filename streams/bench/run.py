@@ -4,8 +4,7 @@ import asyncio
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from safepassage.schemas import Document
 
 from ..demo.embedded import LOOPBACK, free_port
 from ..demo.run import DEMO_ROLES, corpus_schema
-from ..demo.stack import RunningStack, running_stack, sigterm_unwinds
+from ..demo.stack import running_stack, sigterm_unwinds
 from ..kafka.admin import create_topics
 from ..kafka.publisher import open_publisher
 from ..runtime.errors import OperatorError
@@ -59,7 +58,11 @@ def bench_embedded(request: BenchRequest, workload: Workload, tell: Tell) -> lis
     with tempfile.TemporaryDirectory(prefix="safepassage-bench-") as folder, sigterm_unwinds():
         recording = workload.record(documents, Path(folder))
         with running_stack((), corpus_schema(), recording) as stack:
-            request = replace(request, metrics=_start_roles(stack))
+            ports = {role: str(free_port()) for role in DEMO_ROLES}
+            for role, port in ports.items():
+                stack.processes.start(role, "worker", role, SAFEPASSAGE_HEALTH_PORT=port)
+            urls = [f"http://{LOOPBACK}:{port}/metrics" for port in ports.values()]
+            request = replace(request, metrics=urls)
             found = Bench(stack.settings, request, documents, stack.processes.check)
             return asyncio.run(found.measure(tell))
 
@@ -75,15 +78,6 @@ def bench_deployment(
 def new_run() -> str:
     """What the ids of a run's documents begin with."""
     return f"bench-{uuid.uuid4().hex[:12]}"
-
-
-def _start_roles(stack: RunningStack) -> list[str]:
-    urls = []
-    for role in DEMO_ROLES:
-        port = free_port()
-        stack.processes.start(role, "worker", role, SAFEPASSAGE_HEALTH_PORT=str(port))
-        urls.append(f"http://{LOOPBACK}:{port}/metrics")
-    return urls
 
 
 class Bench:
@@ -105,22 +99,19 @@ class Bench:
     async def measure(self, tell: Tell) -> list[BenchFigures]:
         """Every rate, in order; ``tell`` gets each as it is known."""
         await create_topics(self._settings)
-        async with open_publisher(self._settings) as publisher, self._following():
-            await self._warm_up(publisher.producer)
-            found = []
-            for rate in self._request.rates:
-                found.append(await self._rate(publisher.producer, rate))
-                tell(found[-1])
-            return found
-
-    @asynccontextmanager
-    async def _following(self) -> AsyncIterator[None]:
-        following = asyncio.create_task(self._completions.follow(await self._completions.start()))
-        try:
-            yield
-        finally:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
+        async with open_publisher(self._settings) as publisher:
+            start = await self._completions.start()
+            following = asyncio.create_task(self._completions.follow(start))
+            try:
+                await self._warm_up(publisher.producer)
+                found = []
+                for rate in self._request.rates:
+                    found.append(await self._rate(publisher.producer, rate))
+                    tell(found[-1])
+                return found
+            finally:
+                following.cancel()
+                await asyncio.gather(following, return_exceptions=True)
 
     async def _warm_up(self, producer: AIOKafkaProducer) -> None:
         """Models are loaded and groups are joined before anything counts."""

@@ -1,8 +1,7 @@
 """The documents of a benchmark, each a text of its own, so that no cache answers for it."""
 
-import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +21,12 @@ class Workload:
 
     def take(self, run: str, count: int) -> list[Document]:
         """``count`` documents with ids and texts that no other run has."""
-        return list(itertools.islice(self._endless(run), count))
+        made, texts = [], [document.text for document in self.documents]
+        for number in range(count):
+            parts = [texts[(number + n) % len(texts)] for n in range(self.length)]
+            doc_id = f"{run}-{number}"
+            made.append(Document(id=doc_id, text="\n\n".join([*parts, doc_id])))
+        return made
 
     def record(self, documents: Sequence[Document], folder: Path) -> tuple[Path, Path]:
         """The recording that answers for ``documents``, made by `take`, as two files."""
@@ -39,11 +43,3 @@ class Workload:
                     copy = row.model_copy(update=changes)
                     answers_file.write(copy.model_dump_json().encode() + b"\n")
         return texts, answers
-
-    def _endless(self, run: str) -> Iterator[Document]:
-        for number in itertools.count():
-            parts = [
-                self.documents[(number + n) % len(self.documents)].text for n in range(self.length)
-            ]
-            doc_id = f"{run}-{number}"
-            yield Document(id=doc_id, text="\n\n".join([*parts, doc_id]))

@@ -99,7 +99,8 @@ def _for_operator(error: Exception) -> str | None:
         return str(missing) if missing else None
     if isinstance(error, ValidationError):
         return f"a setting is wrong: {_variable(error)}{validation_summary(error)}"
-    if _is_of_kafka(error):
+    kafka = sys.modules.get("aiokafka.errors")  # which raised nothing where it was not imported
+    if kafka and isinstance(error, kafka.KafkaError):
         from ..kafka.refusals import refusal
 
         asked = f"{error}; is KAFKA_BOOTSTRAP_SERVERS right? (`safepassage doctor` says more)"
@@ -116,12 +117,6 @@ def _said(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)
-
-
-def _is_of_kafka(error: Exception) -> bool:
-    """Whether a client of Kafka's raised it; nothing did where none was imported."""
-    errors = sys.modules.get("aiokafka.errors")
-    return errors is not None and isinstance(error, errors.KafkaError)
 
 
 def _variable(error: ValidationError) -> str:

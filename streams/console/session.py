@@ -178,8 +178,7 @@ def client_key(host: str) -> str:
 
 
 def reviewer_name(typed: str) -> str | None:
-    """The name under which decisions are published: one spelling for one person. None if there
-    is nothing to read in it, or too much."""
+    """One spelling of a name for one person; None if there is nothing to read, or too much."""
     name = " ".join(unicodedata.normalize("NFC", typed).split())
     if not name or len(name) > MAX_NAME_CHARACTERS:
         return None

@@ -34,8 +34,7 @@ class LagMeter:
         self._shown = set(now)
 
     async def measure(self, consumer: AIOKafkaConsumer) -> dict[TopicPartition, int]:
-        """Show how far ``consumer`` is behind the ends that its last fetches saw; returns where it
-        is in each partition that it fetched from."""
+        """Show how far ``consumer`` is behind its last fetches' ends; returns where it is."""
         positions, behind = {}, []
         for tp in consumer.assignment():
             high = readable_end(consumer, tp)

@@ -55,8 +55,7 @@ def run_demo(*, keep: bool) -> None:
 
 
 def run_up(*, empty: bool = False) -> None:
-    """The stack with the review console, until Ctrl-C or SIGTERM; ``empty`` is without the bundled
-    documents, their schema and the recorded LLM."""
+    """The stack with the console until it is stopped; ``empty``: without documents and LLM."""
     console = new_console()
     port, token = free_port(), secrets.token_urlsafe(16)
     environment = {"SAFEPASSAGE_CONSOLE_PORT": str(port), "SAFEPASSAGE_CONSOLE_TOKEN": token}

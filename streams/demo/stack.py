@@ -108,8 +108,7 @@ CORPUS = (corpus.DOCUMENTS, corpus.EXTRACTIONS)
 
 @dataclass(frozen=True, slots=True)
 class RunningStack:
-    """``settings``, and ``environment`` for other processes, reach the servers; ``processes``
-    run the roles; ``logs`` is their folder."""
+    """What reaches the servers, the processes that run the roles, and their logs' folder."""
 
     settings: Settings
     environment: dict[str, str]

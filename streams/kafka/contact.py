@@ -113,8 +113,7 @@ _refused_login: ContextVar[Exception | None] = ContextVar("refused_login", defau
 
 
 class PatientClient(AIOKafkaClient):  # type: ignore[misc]
-    """A client that waits longer after each failure to connect to a node, and lets the broker wait
-    longer for records after many fetches without any."""
+    """Waits longer after each failed connection, and at the broker when nothing comes."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -59,10 +59,10 @@ class Record:
     def born(self) -> int:
         """When what this record goes back to was written: the document, for most. Anyone who writes
         the header can only make things look slower than they are, and no older than a week."""
-        for name, value in self.headers:
-            if name == BORN_HEADER and value.isdigit() and len(value) <= BORN_DIGITS:
-                return max(self.timestamp - OLDEST_MILLISECONDS, min(int(value), self.timestamp))
-        return self.timestamp
+        value = self._header(BORN_HEADER)
+        if not value.isdigit() or len(value) > BORN_DIGITS:
+            return self.timestamp
+        return max(self.timestamp - OLDEST_MILLISECONDS, min(int(value), self.timestamp))
 
     @property
     def anew(self) -> bool:
@@ -72,18 +72,16 @@ class Record:
     @property
     def redriven(self) -> Redriven | None:
         """The dead letter that this record goes back to, if there is one."""
-        for name, value in self.headers:
-            if name == REDRIVEN_HEADER and (told := REDRIVEN.fullmatch(value)):
-                return Redriven(int(told[1]), told[2].decode())
-        return None
+        told = REDRIVEN.fullmatch(self._header(REDRIVEN_HEADER))
+        return Redriven(int(told[1]), told[2].decode()) if told else None
 
     @property
     def traceparent(self) -> str | None:
         """The trace context (W3C) that the record came with."""
-        for name, value in self.headers:
-            if name == TRACEPARENT:
-                return valid_traceparent(value)
-        return None
+        return valid_traceparent(self._header(TRACEPARENT))
+
+    def _header(self, name: str) -> bytes:
+        return next((value or b"" for key, value in self.headers if key == name), b"")
 
     @property
     def coordinates(self) -> Coordinates:

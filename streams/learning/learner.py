@@ -58,8 +58,7 @@ class Learner:
         self._process = process or python
 
     async def unfinished(self) -> str | None:
-        """The run that was stopped in the middle, if there is one; where nobody is asked, also one
-        that was stopped before its promotion."""
+        """The run that was stopped in the middle; where nobody is asked, also before promotion."""
         runs = await read_runs(self._settings)
         if self._settings.learn_promotes and runs.asking:
             return runs.asking.run
@@ -131,8 +130,7 @@ class Learner:
             await asyncio.to_thread(shutil.rmtree, gone, ignore_errors=True)
 
     async def _sampled(self, folder: Path) -> bool:
-        """Whether the grader has something to judge in ``folder``: what it judged for an earlier
-        run, or a sample of the stream."""
+        """Whether the grader has something to judge: of an earlier run, or of the stream."""
         settings = self._settings
         if not settings.learn_silver:
             return False

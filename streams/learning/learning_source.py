@@ -56,8 +56,7 @@ BEAT_SECONDS = 5.0
 
 
 class LearnSource:
-    """One process learns at a time: a second one waits until the first is gone, and goes on then.
-    The state is what the topics and the folder say."""
+    """One process learns at a time, others wait; the state is on topics and in the folder."""
 
     def __init__(
         self, publisher: Publisher, settings: Settings, process: Process | None = None

@@ -71,8 +71,7 @@ class Snapshots(TopicTable[MemorySnapshot]):
         self._last[event.scorer] = event.name
 
     def last(self, scorer: str) -> Memory:
-        """The memory of the last snapshot that was made for ``scorer`` (see `memory_revision`); an
-        empty one where it is missing, or where it is lost."""
+        """The last memory that was made for ``scorer``; an empty one where it is lost or none."""
         try:
             return self.memory(self._last[scorer], scorer) if scorer in self._last else NO_MEMORY
         except SnapshotLost as error:

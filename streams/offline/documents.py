@@ -41,8 +41,7 @@ def read_documents(
 
 
 def document_ids(paths: Sequence[Path], settings: Settings) -> Iterator[tuple[str, str] | Rejected]:
-    """Id and media type of each document of ``paths``, as `read_documents` would name them, with
-    no more reading than that takes."""
+    """Id and media type of each document of ``paths``, with as little reading as it takes."""
     with FileReader(settings) as reader:
         for path in paths:
             if not path.exists():

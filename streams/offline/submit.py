@@ -86,8 +86,7 @@ async def wait_for_reports(
 
 
 def is_reported(document: Submittable) -> bool:
-    """Whether a report or a dead letter names the record of ``document``: the parts of an answer
-    before its last one have none of their own."""
+    """Whether a report names its record: of the parts of an answer only the last one has it."""
     return not isinstance(document, Response) or document.complete
 
 

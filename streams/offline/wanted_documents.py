@@ -37,8 +37,7 @@ class WantedDocuments:
         return _kind(path, most_bytes) is Kind.MAIL  # its attachments have names of their own
 
     def may_be_read_from(self, path: Path, most_bytes: int) -> bool:
-        """Whether one may be in the file at ``path``, or in one that it tells of: what another
-        program read in ``scan.pdf`` is in ``scan.json``."""
+        """Whether one may be in the file, or in ``scan.json`` read in ``scan.pdf`` by another."""
         return path.name.partition(".")[0] in self._stems or self.may_be_in(path, most_bytes)
 
     def resolved(self, ids: Iterable[str]) -> tuple[dict[str, str], list[str]]:

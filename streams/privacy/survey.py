@@ -87,8 +87,7 @@ async def survey(
 
 
 async def _existing(settings: Settings, topics: Sequence[Topic]) -> dict[str, Topic]:
-    """Those of ``topics`` that the broker has, by their names there; with all of `OF_DOCUMENTS`
-    the topics of replays' verdicts as well."""
+    """Those of ``topics`` that exist, by name; with `OF_DOCUMENTS` the replays' as well."""
     async with open_admin(settings) as admin:
         names = set(await admin.list_topics())
     prefix, wanted = settings.topic("replay-"), list(topics)

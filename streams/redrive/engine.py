@@ -113,8 +113,7 @@ class RedriveRequest:
 
 @dataclass(slots=True)
 class Plan:
-    """The letters to put back, the oldest first; how many were put back before, how many are
-    refused, by reason, and how many more than the limit there are."""
+    """The letters to put back, oldest first; those done, refused, and beyond the limit."""
 
     letters: list[Letter]
     done: int = 0

@@ -39,8 +39,7 @@ class Letter:
 
     @property
     def tells_its_end(self) -> bool:
-        """Whether something on a topic says what became of its record: of the parts of an answer
-        only the last one has a report."""
+        """Whether a topic says what became of its record: of an answer's parts only the last."""
         return self.extraction_id is not None or not self.in_parts
 
 
@@ -98,8 +97,7 @@ async def survey(settings: Settings, selection: Selection) -> Survey:
 async def records_of(
     settings: Settings, letters: Iterable[Letter]
 ) -> AsyncIterator[tuple[Letter, bytes | None, bytes]]:
-    """Key and value of the record of each of ``letters``, in their order; those of documents that
-    were erased meanwhile are left out."""
+    """Key and value of each letter's record, in order, but those of erased documents."""
     wanted = {letter.place: letter for letter in letters}
     for place, record in (await read_at(settings, wanted)).items():
         with contextlib.suppress(ErasedRecord):

@@ -36,8 +36,7 @@ WARM_UP = ("The tenant paid 1,250 euros in May.", "Rent: 1,250 euros", "Rent", "
 
 
 class LiveScorer:
-    """The scorer in force. `assess` and `change_to` never overlap. ``prepare`` is awaited for a
-    scorer before it is put into force."""
+    """The scorer in force. ``prepare`` is awaited for a scorer before it is put into force."""
 
     def __init__(self, load: Load, prepare: Prepare | None = None) -> None:
         self._load = load

@@ -162,8 +162,7 @@ async def release(
     previous: str | None = None,
     previous_revision: str | None = None,
 ) -> ScorerRelease:
-    """Put ``scorer`` of ``revision`` into force in ``slot``; None ends the shadow. ``previous`` is
-    what a rollback goes back to."""
+    """Put ``scorer`` into force in ``slot``; None ends the shadow."""
     made = ScorerRelease(
         slot=slot,
         scorer=scorer,

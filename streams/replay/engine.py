@@ -225,8 +225,7 @@ class _Replay:
 
 
 async def _isolated(steps: Sequence[Step], events: list[Received[Event]]) -> list[Verdict]:
-    """The verdicts on ``events``, without those on which the steps break: live, each of these
-    became a dead letter by itself."""
+    """The verdicts on ``events`` but those on which steps break: live, these were letters."""
     try:
         return await _through(steps, events)
     except (KafkaError, OperatorError):

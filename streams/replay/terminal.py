@@ -1,6 +1,5 @@
 """The report of a replay for a terminal."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -8,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .report_schema import Example, Flip, ReplayReport
+from .report_schema import Example, ReplayReport
 
 MAX_ROWS = 15
 MAX_EXAMPLES = 5
@@ -33,7 +32,11 @@ def print_report(report: ReplayReport, console: Console) -> None:
     )
     for title, flips in groups:
         if flips:
-            console.print(_flips(title, flips))
+            table = Table("", "before", "after", "count", title=f"Changed {title}")
+            table.title_justify = "left"
+            for flip in flips[:MAX_ROWS]:
+                table.add_row(Text(flip.group), flip.before, flip.after, str(flip.count))
+            console.print(table)
     for example in report.examples[:MAX_EXAMPLES]:
         console.print(_example(example))
 
@@ -58,16 +61,11 @@ def _sides(report: ReplayReport) -> Table:
     table.add_row("revision", *revisions)
     costs = ("–" if c is None else f"${c:.4f}" for c in (before.cost.usd, after.cost.usd))
     table.add_row("cost", *costs)
-    if report.run:
-        table.add_row("verdicts a second", "", f"{report.run.records_per_second or 0:.0f}")
-        table.add_row("batch p50 / p99", "", _latency(report))
-    return table
-
-
-def _flips(title: str, flips: Iterable[Flip]) -> Table:
-    table = Table("", "before", "after", "count", title=f"Changed {title}", title_justify="left")
-    for flip in list(flips)[:MAX_ROWS]:
-        table.add_row(Text(flip.group), flip.before, flip.after, str(flip.count))
+    if run := report.run:
+        table.add_row("verdicts a second", "", f"{run.records_per_second or 0:.0f}")
+        half, most = run.batch_milliseconds_p50, run.batch_milliseconds_p99
+        latency = "–" if half is None else f"{half:.0f} / {most:.0f} ms"
+        table.add_row("batch p50 / p99", "", latency)
     return table
 
 
@@ -81,13 +79,6 @@ def _example(example: Example) -> Text:
     if example.reviewed:
         line.append(f"    a reviewer said: {example.reviewed}\n", style="dim")
     return line
-
-
-def _latency(report: ReplayReport) -> str:
-    run = report.run
-    if run is None or run.batch_milliseconds_p50 is None:
-        return "–"
-    return f"{run.batch_milliseconds_p50:.0f} / {run.batch_milliseconds_p99:.0f} ms"
 
 
 def render(report: ReplayReport) -> str:

@@ -79,8 +79,7 @@ class _Pending:
 
 @dataclass(slots=True)
 class _Partition:
-    """One partition number of the joined topics. ``reach`` is the highest number of a document
-    that the scorer has judged something of."""
+    """One partition; ``reach`` is the highest document number that the scorer has judged."""
 
     pending: OrderedDict[Key, _Pending] = field(default_factory=OrderedDict)
     documents: int = 0
@@ -148,8 +147,8 @@ class DocumentCompletion:
 
     def add(self, source: Coordinates, event: Event) -> list[Closed]:
         """Count ``event`` at ``source``; returns what it closes, and what nobody waits for."""
-        key = _key(event)
-        if key is None or self._is_repetition(event):
+        key, about = _key(event), _coordinates(event)
+        if key is None or (about is not None and place(about) in self._reported):
             return [Closed(None, [place(source)])]
         partition = self._partitions[source.partition]
         pending = self._pending(partition, key)
@@ -157,7 +156,15 @@ class DocumentCompletion:
         pending.count(event)  # type: ignore[arg-type]  # there is no key for all others
         if isinstance(event, Verdict) and event.scorer_revision is not None:
             partition.reach = max(partition.reach, pending.number)
-        return [*self._close_if_done(partition, key), *self._make_room()]
+        if pending.done and pending.manifest:
+            del partition.pending[key]
+            self._count -= 1
+            self._remember(pending.parts)
+            return [Closed(_report(pending, pending.manifest), pending.held)]
+        if self._count <= self._limit:
+            return []
+        fullest = max(self._partitions.values(), key=lambda partition: len(partition.pending))
+        return [self._give_up_oldest(fullest)]
 
     def at_ends(self, ends: Iterable[tuple[str, int]]) -> list[Closed]:
         """A batch was counted; of each topic and partition of ``ends`` nothing more is there to
@@ -183,10 +190,6 @@ class DocumentCompletion:
                 closed.append(Closed(None, pending.held))
         return closed
 
-    def _is_repetition(self, event: Event) -> bool:
-        about = _coordinates(event)
-        return about is not None and place(about) in self._reported
-
     def _remember(self, reported: Iterable[Place]) -> None:
         self._reported.update(dict.fromkeys(reported))
         while len(self._reported) > MAX_REPORTED_DOCUMENTS:
@@ -201,21 +204,6 @@ class DocumentCompletion:
             known = _Pending(partition.documents, self._round + 1)
             partition.pending[document] = known
         return known
-
-    def _close_if_done(self, partition: _Partition, document: Key) -> list[Closed]:
-        pending = partition.pending[document]
-        if not (pending.done and pending.manifest):
-            return []
-        del partition.pending[document]
-        self._count -= 1
-        self._remember(pending.parts)
-        return [Closed(_report(pending, pending.manifest), pending.held)]
-
-    def _make_room(self) -> list[Closed]:
-        if self._count <= self._limit:
-            return []
-        fullest = max(self._partitions.values(), key=lambda partition: len(partition.pending))
-        return [self._give_up_oldest(fullest)]
 
     def _give_up_oldest(self, partition: _Partition) -> Closed:
         _, pending = partition.pending.popitem(last=False)

@@ -52,16 +52,14 @@ class OnceAMinute(logging.Filter):
 
 
 class _Handler(logging.StreamHandler):  # type: ignore[type-arg]
-    """The standard one prints a line that it cannot write with the traceback of the error that is
-    being handled, which may quote a document."""
+    """The standard one prints tracebacks of what it cannot write: they may quote a document."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Lose the line."""
 
 
 def configure_command_logging(settings: Settings) -> None:
-    """For commands that answer a person: warnings only, readable, and errors of connections are
-    left to the command's own last line."""
+    """For commands that answer a person: warnings only, and no connection errors."""
     configure_logging(settings.model_copy(update={"log_format": "console", "log_level": "warning"}))
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 

@@ -47,8 +47,7 @@ class Progress:
             self._touch()
 
     def note_unplaced(self, partitions: Sequence[str]) -> None:
-        """The partitions that the role has and does not read, since it does not know where. Others
-        may keep it busy meanwhile."""
+        """The partitions that the role has and does not read, not knowing where."""
         if not (partitions and self.unplaced):
             self._placed = self._clock()
         self.unplaced = partitions
@@ -82,8 +81,7 @@ class Progress:
         metrics.LAST_PROGRESS.labels(self.role).set_to_current_time()
 
     def report(self) -> None:
-        """Tell the metrics how old the last progress is now, with what is being waited for, and
-        how old the oldest record that is held."""
+        """Tell the metrics how old the last progress and the oldest held record are."""
         now = time.time()
         metrics.LAST_PROGRESS.labels(self.role).set(now - self.age_seconds)
         if self.oldest_timestamp is not None:

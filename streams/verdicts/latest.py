@@ -134,8 +134,7 @@ async def _in_force(settings: Settings) -> AsyncIterator[Result]:
 
 
 def _rank(received: Received[Verdict]) -> bytes:
-    """When a verdict was written, and its topic, partition and offset, as bytes in that order. A
-    record without a time, which is -1, comes first."""
+    """When and where a verdict was written, as bytes in that order; without a time, first."""
     record = received.record
     place = record.topic.encode() + b"\0" + _PLACE.pack(record.partition, record.offset)
     return _TIME.pack(record.timestamp + 1) + place

@@ -76,8 +76,7 @@ def agreements(store: CaseStore) -> list[ReviewerAgreement]:
 
 
 def labels_wanted(store: CaseStore, share: float, each: int) -> list[str]:
-    """What is missing to learn from decisions, in words (see `labels.wanted`). A correction is two
-    labels: the value was wrong, and the corrected one is right."""
+    """What is missing to learn, in words. A correction is two labels: one wrong, one right."""
     rows = store.connection.execute(
         "SELECT doc_id, decision FROM decisions WHERE decision IS NOT NULL"
     )

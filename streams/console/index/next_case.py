@@ -18,8 +18,7 @@ Choice = tuple[str | None, Draw | None]
 def choose(
     store: CaseStore, wanted: CaseFilter, person: str, taken: Collection[str], chance: Chance
 ) -> Choice:
-    """A case of the filter that is not ``taken``. With the whole queue cases that wait for a second
-    person come first, and every so many a spot check."""
+    """A case that is not ``taken``; with the whole queue, double reviews and checks first."""
     order = [wanted]
     if wanted.pool == "queue":
         order.append(CaseFilter(pool="checks"))
@@ -78,7 +77,6 @@ def _teaching(
 
 
 def teaching_value(margin: float, labels_of_type: int, labels_alike: int) -> float:
-    """How much a case teaches, in [0, 2.5]: uncertain ones, of types that have few labels, unlike
-    what was labelled (type, reasons and extractor)."""
+    """How much a case teaches, in [0, 2.5]: uncertain, of rare types, unlike what is known."""
     uncertain = max(0.0, 1.0 - 2.0 * margin)
     return uncertain + 1.0 / math.sqrt(1 + labels_of_type) + 0.5 / (1 + labels_alike)

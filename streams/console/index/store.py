@@ -37,8 +37,7 @@ SAMPLE = 200  # Spot checks of a stream that is too small for its rate: enough f
 
 
 class Candidate(NamedTuple):
-    """An open case, how far its score is from its threshold, and how many labels there are of its
-    type, and of those with its reasons and its extractor."""
+    """An open case, its distance to the threshold, and labels of its type and kind."""
 
     id: str
     margin: float

@@ -173,8 +173,13 @@ def _refuse_contradictions(settings: LoginSettings) -> None:
         )
     if mode == "proxy":
         _refuse_open_proxy(settings)
-    else:
-        _refuse_open_provider(settings)
+        return
+    is_private = _oidc().is_private
+    for name in ("console_oidc_issuer", "console_url"):
+        if not is_private(getattr(settings, name)):
+            raise OperatorError(f"{_variables([name])} has to be an https address")
+    if "openid" not in settings.console_oidc_scopes.split():
+        raise OperatorError(f"{_PREFIX}OIDC_SCOPES has to hold openid")
 
 
 def _refuse_open_proxy(settings: LoginSettings) -> None:
@@ -188,15 +193,6 @@ def _refuse_open_proxy(settings: LoginSettings) -> None:
             f"{_PREFIX}PROXIES names other machines; set {_PREFIX}SECRET, and let the proxy send "
             f"it as {settings.console_secret_header}"
         )
-
-
-def _refuse_open_provider(settings: LoginSettings) -> None:
-    is_private = _oidc().is_private
-    for name in ("console_oidc_issuer", "console_url"):
-        if not is_private(getattr(settings, name)):
-            raise OperatorError(f"{_variables([name])} has to be an https address")
-    if "openid" not in settings.console_oidc_scopes.split():
-        raise OperatorError(f"{_PREFIX}OIDC_SCOPES has to hold openid")
 
 
 def _oidc() -> ModuleType:

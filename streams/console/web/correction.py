@@ -61,7 +61,8 @@ def read_correction(original: Json, form: Mapping[str, str]) -> Json:
     if sum(map(len, form.values())) > MAX_CORRECTION_CHARACTERS:
         raise BadCorrection(f"The value is longer than {MAX_CORRECTION_CHARACTERS} characters.")
     corrected = _read(original, form)
-    if corrected in (None, "", [], {}) or _all_absent(corrected):
+    absent = isinstance(corrected, dict) and all(part is None for part in corrected.values())
+    if absent or corrected in (None, "", [], {}):
         raise BadCorrection("The value is empty. If nothing is right about it, say insufficient.")
     if canonical_json(corrected) == canonical_json(original):
         raise BadCorrection("The value is unchanged. If it is right, say supports.")
@@ -76,15 +77,11 @@ def _read(original: Json, form: Mapping[str, str]) -> Json:
         }
     text = form.get("value", "")
     if isinstance(original, dict | list):
-        return _parse_json(text)
+        try:
+            return strict_json(text)
+        except (ValueError, RecursionError):
+            raise BadCorrection("This is not JSON: check quotes, commas and brackets.") from None
     return _scalar(original, text, "value")
-
-
-def _parse_json(text: str) -> Json:
-    try:
-        return strict_json(text)
-    except (ValueError, RecursionError):
-        raise BadCorrection("This is not JSON: check quotes, commas and brackets.") from None
 
 
 def _scalar(original: Json, typed: str, name: str) -> Json:
@@ -119,10 +116,6 @@ def _is_flat(value: Json) -> TypeGuard[dict[str, Json]]:
         and 0 < len(value) <= _MAX_FIELDS
         and not any(isinstance(part, dict | list) for part in value.values())
     )
-
-
-def _all_absent(value: Json) -> bool:
-    return isinstance(value, dict) and all(part is None for part in value.values())
 
 
 def _text(value: Json) -> str:
@@ -179,8 +172,7 @@ def read_comment(form: Mapping[str, str]) -> str:
 
 
 def read_description(form: Mapping[str, str], today: str) -> str:
-    """The description that the reviewer proposes for the field, in one line and cut at its limit;
-    "" where it is the one of ``today``."""
+    """The field's proposed description, cut at its limit; "" where it is ``today``'s."""
     proposed = _line(form, "description")[:MAX_DESCRIPTION]
     return "" if proposed == " ".join(today.split()) else proposed
 

@@ -80,8 +80,7 @@ def cut(text: str, limit: int = MAX_SHOWN_CHARACTERS) -> str:
 
 
 def excerpt(text: str, spans: Sequence[Span], around: int) -> list[Piece]:
-    """``text`` with ``around`` characters on each side of every span; without spans, its
-    beginning. What is left out is said by pieces of their own."""
+    """``text`` with ``around`` characters beside every span, and pieces for what is left out."""
     marks = _merged(sorted((span.start, min(span.end, len(text))) for span in spans))
     shown = [(start - around, end + around) for start, end in marks] or [(0, 2 * around)]
     pieces: list[Piece] = []

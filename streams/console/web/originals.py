@@ -153,8 +153,7 @@ class Originals:
         return path
 
     async def _document(self, verdict: Verdict) -> Document | None:
-        """The verdict's document as its record has it; None where the verdict names no record, or
-        that of an answer, which has no pages."""
+        """The verdict's document as its record has it; None for answers, or without a record."""
         ref = verdict.document
         if ref is None or ref.coordinates is None or ref.coordinates.topic == self._answers:
             return None
