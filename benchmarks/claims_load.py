@@ -32,7 +32,7 @@ from safepassage.schemas import Assessment
 from safepassage.scoring_worker import Pair, Scorer, load_scorer
 from safepassage.scoring_worker.detectors.contract import Answer
 from safepassage.scoring_worker.detectors.ragulator.measurement import ClaimMeasure
-from safepassage.scoring_worker.detectors.ragulator.meta_classifiers import MODELS, MetaClassifier
+from safepassage.scoring_worker.detectors.ragulator.meta_classifiers import SHIPPED, MetaClassifier
 from safepassage.scoring_worker.detectors.ragulator.word_vectors import word_vectors
 from safepassage.scoring_worker.forest import Forest
 
@@ -88,7 +88,7 @@ def opened(
         return lambda answer: verifier.claims(answer.context, answer.response), verifier.close
     shared = Shared(load_scorer())
     shared.batches.observe = sizes.append
-    forest = Forest.load(MODELS / f"{detector}.json")
+    forest = Forest.load(SHIPPED)
     judge = MetaClassifier(detector, forest, ClaimMeasure(word_vectors(), shared))
     return lambda answer: judge.ground([answer]), judge.close
 
@@ -120,7 +120,7 @@ async def load(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("answers", type=Path)
-    parser.add_argument("--detector", choices=[path.stem for path in MODELS.glob("*.json")])
+    parser.add_argument("--detector", choices=["ragulator"])
     parser.add_argument("--rate", type=float, default=100.0, help="requests a minute")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--whole", action="store_true", help="a request is a whole answer")
