@@ -154,7 +154,7 @@ class UserSchema(_Required):
         try:
             response = self._validated(answer)
         except ValidationError as error:
-            said = f"the LLM's answer is no {self.name}: {validation_summary(error)}"
+            said = f"the answer is no {self.name}: {validation_summary(error)}"
             raise SchemaMismatch(said) from None
         skipped: Counter[str] = Counter()
         findings = tuple(self._findings(response, skipped))

@@ -26,6 +26,15 @@ def row(name: str, payer: str, payee: str, text: str = PAYS) -> dict:
 ROWS = [row("a", "Anna Berg", "Omar Haddad"), row("b", "Ines Prat", "Yuki Mori")]
 
 
+def test_known_fields_of_documents_are_typed():
+    text = "Present: Justice Ann Lee\nThe appeal is dismissed."
+    row = {"id": "d", "text": text, "entities": [{"type": "JUDGE", "start": 17, "end": 24}]}
+    (document,) = known_documents([row])
+    (known,) = document.fields
+    assert (known.entity_types, known.kind, known.value) == (("Judge",), "person", "Ann Lee")
+    assert text[known.context_start : known.context_end] == "Present: Justice Ann Lee"
+
+
 def test_an_exchanged_twin_has_every_word_of_the_sentence():
     made = substitutions(known_documents(ROWS), "exchanged")
     assert [one.group for one in made] == ["a", "b"]

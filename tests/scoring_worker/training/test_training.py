@@ -412,12 +412,3 @@ def test_corpora_are_read_gzipped_and_bad_lines_are_named(tmp_path):
     bad.write_text("{}\nnot json\n")
     with pytest.raises(corpora.CorpusError, match=r"bad\.jsonl:2"):
         list(corpora.read_rows(bad))
-
-
-def test_known_fields_of_documents_become_pairs():
-    text = "Present: Justice Ann Lee\nThe appeal is dismissed."
-    row = {"id": "d", "text": text, "entities": [{"type": "JUDGE", "start": 17, "end": 24}]}
-    (document,) = corpora.known_documents([row])
-    (known,) = document.fields
-    assert (known.entity_types, known.kind, known.value) == (("Judge",), "person", "Ann Lee")
-    assert text[known.context_start : known.context_end] == "Present: Justice Ann Lee"
