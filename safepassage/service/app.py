@@ -26,13 +26,14 @@ from .guardrail import GuardrailRequest, decide
 from .limits import Limits
 from .messages import ClaimsRequest, Health, VerifyRequest, verdicts_json
 from .openapi import openapi
+from .page import page
 
 Q = TypeVar("Q", bound=BaseModel)
 
 
 def service_app(verifier: Verifier, *, limits: Limits, token: str | None) -> Starlette:
-    """``/v1/verify``, ``/v1/claims``, LiteLLM's guardrail, ``/health``, ``/metrics``
-    and ``/openapi.json`` over one verifier, whose scorer all callers share.
+    """``/v1/verify``, ``/v1/claims``, LiteLLM's guardrail, ``/health``, ``/metrics``,
+    ``/openapi.json`` and a page about them over one verifier, whose scorer all callers share.
 
     ``token`` None means that everybody is let in; anyone who binds the socket answers for that.
     """
@@ -45,6 +46,8 @@ def service_app(verifier: Verifier, *, limits: Limits, token: str | None) -> Sta
         Route("/health", service.health),
         Route("/metrics", service.metrics),
         Route("/openapi.json", service.openapi),
+        Route("/", service.page),
+        Route("/docs", service.page),
     ]
     known = frozenset(route.path for route in routes)
     guard = Middleware(Guard, limits=limits, token=token, routes=known)
@@ -83,6 +86,9 @@ class _Service:
 
     async def metrics(self, _request: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    async def page(self, _request: Request) -> Response:
+        return page()
 
     async def openapi(self, _request: Request) -> Response:
         return JSONResponse(openapi())

@@ -24,6 +24,7 @@ CLEARLY = 2.0
 """The logit by which a rival's words have to lead on the value's."""
 _LONGEST_RIVAL = 80
 _CELL_ENDS = re.compile(r"\s*(?:[\n\t|;:,()\[\]]|\.(?:\s|\Z)|\Z)")
+_DECIMALS = re.compile(r"\d[.,]\d\d?(?!\d)")
 _CELL_STARTS = re.compile(r"(?:\A|[\n\t|;:,()\[\]]|[.!?]\s)\s*\Z")
 
 
@@ -101,7 +102,10 @@ def _goes_on(text: str, word: Word, following: Word, *, of: Place) -> bool:
 
 
 def _is_one_value(part: Part, text: str) -> bool:
-    """Whether the comparators read ``text`` as a value of the same kind."""
+    """Whether the comparators read ``text`` as a value of the same kind. A bare whole number is a
+    count: an amount with decimals ("410.00" for a *Quantity* of 3) is of another kind."""
+    if str(part.asked.value).strip().isdigit() and _DECIMALS.search(text):
+        return False
     asked = Question(
         part.asked.entity_type, text, Passage(text, language=part.asked.passage.language)
     )

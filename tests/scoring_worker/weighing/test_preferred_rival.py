@@ -31,6 +31,7 @@ def named(entity_type: str, value: str, preferred: str, quote: str) -> list[str]
         ("Handover", "3 May 2021", "19 July 2022", "signed 3 May 2021, keys on 19 July 2022"),
         ("Tenant", "Olga Brandt", "Iris van Houten", "by Olga Brandt for Iris van Houten only"),
         ("Colour", "pale green", "dark red", "doors: pale green; frames: dark red"),
+        ("Quantity", "3", "12", "3 crates of 12 bottles"),
     ],
 )
 def test_a_whole_value_of_the_kind_is_named(
@@ -51,6 +52,7 @@ def test_a_whole_value_of_the_kind_is_named(
         ("Tenant", "Olga Brandt", "Iris", "by Olga Brandt for Iris Houten only"),
         ("Colour", "pale green", "red", "doors: pale green; frames: dark red"),
         ("Fee", "EUR 310.00", "95", "Hire EUR 310.00, room 95b"),
+        ("Quantity", "3", "410.00", "crates 3 at 410.00"),
     ],
 )
 def test_of_a_fragment_and_of_another_kind_nothing_is_said(
