@@ -6,17 +6,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from recipes.field_reading.corpus import role_pairs
-from recipes.field_reading.rows import OWN, own_rows
+from recipes.field_reading.rows import OWN, aligned_rows, own_rows, written_rows
 from recipes.large_corpus import large_corpus, second_corpus
 from recipes.reading_corpus import Corpus
-from safepassage.pipeline import align_all, new_aligner
-from safepassage.schemas import AlignedExtraction, Document, Extraction
 from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.training.corpora import Row, read_rows
+from safepassage.scoring_worker.training.corpora import Row
 from safepassage.scoring_worker.training.reading.label_questions import questions_of
 from safepassage.scoring_worker.training.reading.questions import ReadingQuestion
-from safepassage.settings import JudgingSettings
 
 WRITTEN_CLAIMS = 0.1
 """Share of the written rows that are asked as a statement too."""
@@ -65,25 +62,10 @@ def written_pairs(data: Path) -> Iterator[LabelledPair]:
     Raises:
         CorpusError: a file is missing or unreadable.
     """
-    folder = data / "written"
-    about = {row["doc_id"]: row for row in read_rows(folder / "about.jsonl.gz")}
-    texts = {row["id"]: row["text"] for row in read_rows(folder / "documents.jsonl.gz")}
-    rows = list(read_rows(folder / "extractions.jsonl.gz"))
-    for made, own in own_rows(OWN):
-        about[made["id"]] = {"split": "train", **made}
-        texts[made["id"]] = made["text"]
-        rows += own
-    taught = [
-        row
-        for row in rows
-        if about[row["doc_id"]]["split"] == "train" and about[row["doc_id"]]["language"] == "en"
-    ]
-    documents = {name: Document(id=name, text=text) for name, text in texts.items()}
-    extractions = [_extraction(row) for row in taught]
-    aligned = align_all(extractions, documents, new_aligner(JudgingSettings()))
-    for row, result in zip(taught, aligned, strict=True):
-        if isinstance(result, AlignedExtraction) and result.alignment.found:
-            pair = Pair.of(result)
+    for texts, rows, about in (written_rows(data), own_rows(OWN)):
+        taught = {name for name, own in about.items() if _teaches(own)}
+        for row, aligned in aligned_rows(texts, (r for r in rows if r["doc_id"] in taught)):
+            pair = Pair.of(aligned)
             yield LabelledPair(
                 pair.premise,
                 pair.entity_type,
@@ -95,8 +77,5 @@ def written_pairs(data: Path) -> Iterator[LabelledPair]:
             )
 
 
-def _extraction(row: Row) -> Extraction:
-    return Extraction(**{name: row.get(name) for name in _OF_EXTRACTION})
-
-
-_OF_EXTRACTION = ("id", "doc_id", "entity_type", "value", "context", "field")
+def _teaches(about: Row) -> bool:
+    return about.get("split", "train") == "train" and about["language"] == "en"

@@ -17,6 +17,8 @@ from .examples import FieldRow, Place
 
 OWN = Path(__file__).parents[1] / "data/written"
 """Cases written for this project, a file a domain; see `recipes.written_cases`."""
+Cases = tuple[dict[str, str], list[Row], dict[str, Row]]
+"""Texts by document, rows, and what is known of each document."""
 OCCURRENCES = 4
 """Places of one value in a short passage that are looked at."""
 
@@ -38,6 +40,29 @@ def labelled_documents(
 ) -> list[LabelledDocument]:
     """The documents that have rows. A row whose quote is not in its document, or whose value has
     parts, is left out: no reader is asked about it, or several questions are."""
+    found: dict[str, list[FieldRow]] = defaultdict(list)
+    for row, aligned in aligned_rows(texts, rows):
+        one = _field_row(row, aligned, texts[row["doc_id"]])
+        if one:
+            found[row["doc_id"]].append(one)
+    told = about or {}
+    return [
+        LabelledDocument(
+            id=name,
+            text=texts[name],
+            rows=tuple(own),
+            source=str(told.get(name, {}).get("domain", name)),
+            split=str(told.get(name, {}).get("split", "train")),
+            language=str(told.get(name, {}).get("language", "en")),
+        )
+        for name, own in found.items()
+    ]
+
+
+def aligned_rows(
+    texts: Mapping[str, str], rows: Iterable[Row]
+) -> Iterator[tuple[Row, AlignedExtraction]]:
+    """The ``rows`` whose quote is in their document, as the aligner gives them to a scorer."""
     listed = list(rows)
     extractions = [
         Extraction(
@@ -52,24 +77,9 @@ def labelled_documents(
     ]
     documents = {name: Document(id=name, text=text) for name, text in texts.items()}
     aligned = align_all(extractions, documents, new_aligner(JudgingSettings()))
-    found: dict[str, list[FieldRow]] = defaultdict(list)
     for row, result in zip(listed, aligned, strict=True):
         if isinstance(result, AlignedExtraction) and result.alignment.found:
-            one = _field_row(row, result, texts[row["doc_id"]])
-            if one:
-                found[row["doc_id"]].append(one)
-    told = about or {}
-    return [
-        LabelledDocument(
-            id=name,
-            text=texts[name],
-            rows=tuple(own),
-            source=str(told.get(name, {}).get("domain", name)),
-            split=str(told.get(name, {}).get("split", "train")),
-            language=str(told.get(name, {}).get("language", "en")),
-        )
-        for name, own in found.items()
-    ]
+            yield row, result
 
 
 def _field_row(row: Row, aligned: AlignedExtraction, text: str) -> FieldRow | None:
@@ -98,41 +108,43 @@ def _field_row(row: Row, aligned: AlignedExtraction, text: str) -> FieldRow | No
     )
 
 
-def written_documents(data: Path) -> list[LabelledDocument]:
+def written_rows(data: Path) -> Cases:
     """The written cases of DATA/written.
 
     Raises:
         CorpusError: a file is missing or unreadable.
     """
     folder = data / "written"
-    texts = {row["id"]: row["text"] for row in read_rows(folder / "documents.jsonl.gz")}
-    about = {row["doc_id"]: row for row in read_rows(folder / "about.jsonl.gz")}
-    return labelled_documents(texts, read_rows(folder / "extractions.jsonl.gz"), about)
+    return (
+        {row["id"]: row["text"] for row in read_rows(folder / "documents.jsonl.gz")},
+        list(read_rows(folder / "extractions.jsonl.gz")),
+        {row["doc_id"]: row for row in read_rows(folder / "about.jsonl.gz")},
+    )
 
 
-def own_documents(folder: Path = OWN) -> list[LabelledDocument]:
+def own_rows(folder: Path = OWN) -> Cases:
     """The written cases that are committed here; all of them may teach.
 
     Raises:
         CorpusError: a file is unreadable.
     """
-    made = list(own_rows(folder))
-    about = {document["id"]: document for document, _ in made}
-    rows = [row for _, own in made for row in own]
-    return labelled_documents({name: own["text"] for name, own in about.items()}, rows, about)
+    made = [own for path in sorted(folder.glob("*.jsonl")) for own in read_rows(path)]
+    rows = [
+        {**row, "id": f"{own['id']}#{number}", "doc_id": own["id"]}
+        for own in made
+        for number, row in enumerate(own["rows"])
+    ]
+    return {own["id"]: own["text"] for own in made}, rows, {own["id"]: own for own in made}
 
 
-def own_rows(folder: Path) -> Iterator[tuple[Row, list[Row]]]:
-    """The documents of ``folder``, each with its rows as those of DATA/written are."""
-    for path in sorted(folder.glob("*.jsonl")):
-        for made in read_rows(path):
-            yield (
-                made,
-                [
-                    {**row, "id": f"{made['id']}#{number}", "doc_id": made["id"]}
-                    for number, row in enumerate(made["rows"])
-                ],
-            )
+def written_documents(data: Path) -> list[LabelledDocument]:
+    """`written_rows` as documents."""
+    return labelled_documents(*written_rows(data))
+
+
+def own_documents(folder: Path = OWN) -> list[LabelledDocument]:
+    """`own_rows` as documents."""
+    return labelled_documents(*own_rows(folder))
 
 
 def natural_documents(data: Path) -> list[LabelledDocument]:

@@ -103,8 +103,9 @@ class Batch:
             if one.score and one.score.passes and len(one.parts) == 1:
                 part = one.parts[0].part
                 one.other = excluding_label(one.pair, part)
-                contested.append((one, part, questions(one.pair, part, one.opinions[0])))
-        contested = [each for each in contested if each[2] and not each[0].other]
+                tasks = {} if one.other else questions(one.pair, part, one.opinions[0])
+                if tasks:
+                    contested.append((one, part, tasks))
         self._read(next(iter(tasks.values())) for _, _, tasks in contested)
         contested = [
             (one, part, tasks)
