@@ -78,4 +78,4 @@ def written_pairs(data: Path) -> Iterator[LabelledPair]:
 
 
 def _teaches(about: Row) -> bool:
-    return about.get("split", "train") == "train" and about["language"] == "en"
+    return (about.get("split", "train"), about["language"]) == ("train", "en")

@@ -115,11 +115,9 @@ def written_rows(data: Path) -> Cases:
         CorpusError: a file is missing or unreadable.
     """
     folder = data / "written"
-    return (
-        {row["id"]: row["text"] for row in read_rows(folder / "documents.jsonl.gz")},
-        list(read_rows(folder / "extractions.jsonl.gz")),
-        {row["doc_id"]: row for row in read_rows(folder / "about.jsonl.gz")},
-    )
+    texts = {row["id"]: row["text"] for row in read_rows(folder / "documents.jsonl.gz")}
+    rows = list(read_rows(folder / "extractions.jsonl.gz"))
+    return texts, rows, {row["doc_id"]: row for row in read_rows(folder / "about.jsonl.gz")}
 
 
 def own_rows(folder: Path = OWN) -> Cases:
@@ -129,7 +127,7 @@ def own_rows(folder: Path = OWN) -> Cases:
         CorpusError: a file is unreadable.
     """
     made = [own for path in sorted(folder.glob("*.jsonl")) for own in read_rows(path)]
-    rows = [
+    rows: list[Row] = [
         {**row, "id": f"{own['id']}#{number}", "doc_id": own["id"]}
         for own in made
         for number, row in enumerate(own["rows"])
