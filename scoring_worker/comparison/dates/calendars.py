@@ -7,25 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .partial_date import PartialDate
-from .tokens import Token, word_set
+from .tokens import Token, pattern_of, words_in
 
-_MONTHS = word_set(
-    """muharram safar rabi jumada rajab shaban sha ramadan ramadhan ramzan shawwal dhu dhul zulhijja
-    zulhijjah zulkaida zulkada farvardin ordibehesht khordad tir mordad shahrivar mehr aban azar dey
-    bahman esfand tishrei tishri cheshvan heshvan marheshvan kislev tevet shevat adar nissan nisan
-    iyyar iyar sivan tammuz elul chaitra vaisakha bhadra kartik poush baishakh meskerem tikimt
-    vendemiaire brumaire frimaire nivose pluviose ventose germinal floreal prairial messidor
-    thermidor fructidor muharrem ramazan sevval zilhicce"""
-)
+_MONTHS = words_in("months_of_other_calendars")
 """First words of months, one of these beside a day and a year: several are everyday words."""
-_ERAS = word_set("heisei reiwa showa taisho meiji vikram saka hijri hijriyah")
+_ERAS = words_in("eras")
 _ERA_LETTERS = frozenset({"AH", "BE", "AP", "SH"})
-_OTHER_SCRIPTS = re.compile(
-    r"هجري|هـ|محرم|صفر|ربيع|جمادى|رجب|شعبان|رمضان|شوال|ذو\s|ذي\s"
-    r"|فروردین|اردیبهشت|خرداد|مرداد|شهریور|آبان|بهمن|اسفند|شمسی|قمری"
-    r"|תשרי|חשוון|כסלו|טבת|ניסן|סיוון|אלול|תש[\"״'׳][א-ת]|תש[א-ת][\"״'׳]"
-    r"|พ\.?\s?ศ\.?|พุทธศักราช|令和|平成|昭和|大正|明治|民國|民国|農曆|农历|旧暦|陰曆|음력|단기"
-)
+_OTHER_SCRIPTS = re.compile(pattern_of("other_calendars_in_other_scripts"))
 
 
 def other_calendar_dates(text: str, found: Sequence[Token]) -> Iterator[PartialDate]:

@@ -15,16 +15,9 @@ from typing import Any, Literal
 
 from babel import Locale, localedata
 
-from .tokens import Token, word_set
+from .tokens import Token, words_in
 
-WIDELY_READ = word_set(
-    """
-    af am ar as az be bg bn bs ca cs cy da de el en es et eu fa fi fil fr ga gd gl gu ha he hi
-    hr hu hy id ig is it ja ka kk km kn ko kok ky lo lt lv mk ml mn mr ms my nb ne nl nn no or
-    pa pl ps pt ro ru sc sd si sk sl so sq sr sv sw ta te tg th ti tk tr uk ur uz vi yo yue zh
-    zu
-    """
-)
+WIDELY_READ = words_in("languages_widely_read")
 """Read where no language is given: those that CLDR covers to its level *modern*. The other 200
 have abbreviations that are words elsewhere ("sun", "see", "man" are months of somebody)."""
 PATH = Path(__file__).with_suffix(".json")

@@ -17,11 +17,11 @@ from .number_words import spells
 from .partial_date import PartialDate, Relation, doubted, relation
 from .search import dates_in
 from .times import same_time, times_in
-from .tokens import tokens, word_set
+from .tokens import tokens, words_in
 from .vague_words import is_known, lexicon
 
 _different = partial(different, "date")
-_READ_WHOLE = word_set("en de fr es pt it nl sv da no")
+_READ_WHOLE = words_in("languages_read_whole")
 """Here a part of a date that is not seen is not there: months do not change their form and
 numbers in words are read. Elsewhere the part may be in a form that CLDR does not list."""
 _HOLDING = ("stated", "weak", "part", "unread")
@@ -31,7 +31,7 @@ _BESIDE_THE_POINT = ("weak", "embedded")
 """Digits that may be no date: they count where they are the value and never against it."""
 _BUDDHIST_ERA = 543
 _ISLAMIC_YEARS = range(1280, 1500)
-_ISLAMIC = word_set("ar fa ur ps ckb ku ug")
+_ISLAMIC = words_in("languages_of_islamic_years")
 _WHY_OPEN: dict[FindingCode, Callable[[PartialDate, Relation], bool]] = {
     "date_other_calendar": lambda date, how: date.certainty == "other_calendar",
     "date_ambiguous": lambda date, how: how == "perhaps" and date.certainty in ("stated", "weak"),

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .cldr import WIDELY_READ, base, is_part, known_languages, part, written_in
-from .tokens import Token, word_set
+from .tokens import Token, words_in
 
-_INFLECTED = word_set(
-    "az be bg bs cs el et eu fi hr hu hy ka kk ky lt lv mk mn pl ru sk sl sr tr uk uz"
-)
+_INFLECTED = words_in("languages_that_inflect_months")
 """Their months take endings that CLDR does not list ("w styczniu", "januárban")."""
 _LONGEST_ENDING = 4
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")

@@ -5,25 +5,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from .month_names import MonthName, Names
-from .tokens import Token, word_set
+from .tokens import Token, words_in
 
 _BARRIERS = frozenset(';:!?"«»“”„|=+*#%&@<>{}\\~€$£¥…。！？')
 """Signs that end a date; every other one may be within it."""
-_WORDS = word_set(
-    """
-    of the this day in month year de del di da do des du d den der le el la mois mes mese ano
-    anno annee jahr jahres monats van het maand jaar dne dnia roku rok r g год года году р року
-    o ta y e a na ng m az אב של חודש شهر سنة عام من סנת dag eĺ i tou του μηνα thang ngay nam
-    mensis die tagen tag paiva paivana paivan dia giorno
-    """
-)
-LISTING = word_set(
-    """
-    - – — , & / ~ . + to and or through thru till until et au ou bis und oder al y e o a do i и
-    по до та y hasta ate até tot en til till och og ja και εως ως to până pana si și es ve ile と
-    से और עד و إلى الى
-    """
-)
+_WORDS = words_in("between_parts")
+LISTING = words_in("listing")
 _MISREAD = frozenset("lioszbIOSZB|q")
 MOST_SKIPPED = 5  # tokens between two parts of one date
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from .number_words import spelled_days
 from .partial_date import PartialDate
-from .tokens import Token, word_set
+from .tokens import Token, words_in
 from .vague_words import Lexicon
 
-_LETTERS = word_set("q t k")
+_LETTERS = words_in("quarter_letters")
 """Quarter, trimestre, kwartał: a letter and a number written together, with a year."""
-_BETWEEN = word_set("of de del di du d do des im des fy ' ’ , . / - in the года roku году")
+_BETWEEN = words_in("between_quarter_and_year")
 _MOST_BETWEEN = 3
 
 

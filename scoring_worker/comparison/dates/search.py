@@ -11,7 +11,7 @@ from .ideographic import ideographic_dates
 from .numeric import numeric_dates, roman_dates
 from .partial_date import PartialDate, doubted
 from .quarters import quarters
-from .tokens import Token, tokens, word_set
+from .tokens import Token, tokens, words_in
 from .vague_words import Lexicon, lexicon
 from .worded_dates import worded_dates
 
@@ -100,10 +100,7 @@ def _doubt(
     return date
 
 
-_CONNECTING = word_set(
-    """of the de del la el le di do da des du d in
-    im year month jahr ano annee anno месяца года года ' ’"""
-)
+_CONNECTING = words_in("before_a_date")
 
 
 def _with_shared_years(text: str, dates: list[PartialDate]) -> list[PartialDate]:

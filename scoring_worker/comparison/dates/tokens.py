@@ -6,8 +6,11 @@ interrupted by vowel signs that ``\\w`` does not know.
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Literal, NamedTuple
+
+from safepassage.scoring_worker.text.closed_classes import sections_of
 
 UNSEEN = "\u200b\u200e\u200f\u061c\u2060\u2066-\u2069\u202a-\u202e\ufeff"
 """Characters without width, among them the marks that keep Arabic digits in order."""
@@ -78,6 +81,16 @@ def _is_accent(char: str) -> bool:
     )
 
 
-def word_set(text: str) -> frozenset[str]:
-    """The words of ``text``, which blanks part, folded."""
-    return frozenset(map(fold, text.split()))
+@cache
+def _sections() -> dict[str, list[str]]:
+    return sections_of(Path(__file__).with_name("words.txt"))
+
+
+def words_in(section: str) -> frozenset[str]:
+    """The words of a section of ``words.txt``, folded."""
+    return frozenset(map(fold, _sections()[section]))
+
+
+def pattern_of(section: str) -> str:
+    """The patterns of a section of ``words.txt`` as alternatives."""
+    return "|".join(_sections()[section])

@@ -13,7 +13,7 @@ from .month_names import month_at, names
 from .partial_date import PartialDate, Parts, Time, exists
 from .search import dates_in
 from .times import offset_of, times_in
-from .tokens import tokens, word_set
+from .tokens import pattern_of, tokens, words_in
 
 _KEYS: Final[Mapping[str, str]] = {
     "yyyy": "year", "year": "year", "yy": "year", "y": "year",
@@ -30,28 +30,12 @@ _ISO = re.compile(
 _AMOUNT = re.compile(r"[($€£+-]?(?:[0-9]{1,3}|[0-9]{5,7})(?:,[0-9]{3})*(?:\.[0-9]{1,2})?\s?[%)]?")
 """Digits that are no date: neither a year nor the eight of a date are among them."""
 _LONGEST = 120  # code points of a value that is nothing but a date
-_DATED = re.compile(
-    r"\b(?:date[sd]?|years?|dob|founded|established|since|vintage|started|ended|born|(?:\w*(?:jahr|datum))"
-    r"|gegründet|ann[ée]e|fond[ée]e?|fecha|a[ñn]o|anno|fundad[oa]|data\sd\w+|ano|\w*jaar|opgericht"
-    r"|\w*dato|årstal|\w*år|rok|год|года|дата|рік|έτος|ημερομηνία|yılı?|tarihi?|vuosi|év|năm|ngày"
-    r"|tahun|تاريخ|سنة|שנה|תאריך|वर्ष|तिथि)\b|[年月日년월일]",
-    re.IGNORECASE,
-)
+_DATED = re.compile(rf"\b(?:{pattern_of('asks_for_a_date')})\b|[年月日년월일]", re.IGNORECASE)
 """A type that asks for a date: only there is a bare number (2012) one. Elsewhere it is an amount,
 and "1500" against "1,500" is the business of numbers. English "data" is not Italian "data"."""
-_MONTHLY = re.compile(
-    r"\b(?:months?|days?|period|deadline|\w*monat|\w*tag|frist|mois|jour|mes|d[ií]a|mese|giorno|maand"
-    r"|dag|miesiąc|месяц|місяць)\b",
-    re.IGNORECASE,
-)
+_MONTHLY = re.compile(rf"\b(?:{pattern_of('asks_for_a_month')})\b", re.IGNORECASE)
 """Here the name of a month alone is one, and no first name ("May")."""
-_BESIDE = word_set(
-    """
-    the on at of in le la el am den dem der il lo em op de du del dia day date um o clock uhr h
-    kl klo a al alle as à ore heures heure r g rok roku v dne dnia w z utc gmt t año ano года р
-    і ц ve den vom from
-    """
-)
+_BESIDE = words_in("beside_a_value")
 _OF_TIMES = frozenset({"am", "pm", "m", "p", "z", "est", "cet"})
 
 
@@ -154,7 +138,7 @@ def _time_alone(text: str, language: str | None) -> PartialDate | None:
     return PartialDate(time=times[0])
 
 
-_HALVES = word_set("am pm a p m z h hrs utc gmt uhr 時 分 时 시 분 오전 오후 午前 午後 上午 下午")
+_HALVES = words_in("beside_a_time")
 
 
 def month_named(text: str, language: str | None) -> bool:

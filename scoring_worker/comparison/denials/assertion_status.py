@@ -13,6 +13,7 @@ from typing import Literal, cast
 
 from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, Question
+from safepassage.scoring_worker.text.closed_classes import word_list
 
 from .cancelled_rows import cancelled_row
 from .cued_text import MAX_AROUND, MAX_QUOTE, Cue, CuedText
@@ -32,12 +33,7 @@ MAX_PLACES = 32
 """Places of a value that are read; where more are, the last ones are as the first."""
 _FIGURES = frozenset({"number", "money", "quantity", "date", "identifier"})
 _READ_KINDS = frozenset({*_FIGURES, "name", "words", "category"})
-_GENERIC = frozenset(
-    {
-        "person", "people", "name", "organization", "organisation", "org", "gpe", "location",
-        "place", "date", "entity", "money", "amount", "number", "country", "event", "time",
-    }
-)  # fmt: skip
+_GENERIC = word_list("generic_types")
 """Types that ask for no more than a mention: who is said not to have come is mentioned."""
 Seen = Literal[
     "denied", "denial_near", "denied_twice", "superseded", "only_planned", "only_supposed",

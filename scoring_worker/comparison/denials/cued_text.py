@@ -153,7 +153,7 @@ def _cues(text: str, tokens: tuple[Token, ...], spoken: tuple[Language, ...]) ->
     """Cues from left to right, none over another; the longest where several begin."""
     cues: list[Cue] = []
     several = len(spoken) > 1
-    beginnings = frozenset[str]().union(*(language.beginnings for language in spoken))
+    beginnings = frozenset[str]().union(*(language.cues.starts for language in spoken))
     at = 0
     for start, (word, _, _) in enumerate(tokens):
         if (word not in beginnings and "'" not in word) or start < at:

@@ -28,11 +28,12 @@ represents its other part ("d'*", "*n't"). The sections:
   right.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
+from itertools import product
 
 from safepassage.scoring_worker.comparison.languages import Sections, sections_by_language
 
@@ -41,64 +42,36 @@ from .tokens import Token, phrase_of, tokens_of
 _ANY = "*"
 
 
-@dataclass(slots=True)
-class _Node:
-    words: dict[str, _Node] = field(default_factory=dict)
-    beginnings: dict[str, _Node] = field(default_factory=dict)
-    endings: dict[str, _Node] = field(default_factory=dict)
-    labels: list[str] = field(default_factory=list)
-
-    def after(self, word: str) -> list[_Node]:
-        """The nodes that ``word`` leads to."""
-        found = [self.words[word]] if word in self.words else []
-        if "'" not in word:
-            return found
-        found += [node for start, node in self.beginnings.items() if word.startswith(start)]
-        found += [node for end, node in self.endings.items() if word.endswith(end)]
-        return found
-
-
 class Phrases:
-    """A tree of phrases with labels: what is looked up is one path, so a look-up costs no more
-    for a thousand phrases than for ten."""
+    """Phrases with labels, each looked up by its words. ``starts`` are the first words with the
+    most words of a phrase that begins so."""
 
-    def __init__(self) -> None:
-        self._root = _Node()
-
-    def add(self, phrase: str, label: str) -> None:
-        """Learn ``phrase`` under ``label``. A word with an apostrophe may begin or end in ``*``."""
-        node = self._root
-        for part in phrase.split():
-            for word in [part] if _ANY in part else [token.text for token in tokens_of(part)]:
-                node = _grow(node, word.casefold())
-        node.labels.append(label)
-
-    def beginnings(self) -> frozenset[str]:
-        """The first words of the phrases, but for those of which ``*`` is a part."""
-        return frozenset(self._root.words)
+    def __init__(self, labelled: Iterable[tuple[str, str]]) -> None:
+        self._labels: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+        self.starts: defaultdict[str, int] = defaultdict(int)
+        for phrase, label in labelled:
+            words = tuple(word for part in phrase.split() for word in _words(part))
+            self._labels[words].append(label)
+            self.starts[words[0]] = max(self.starts[words[0]], len(words))
+        self._any = sorted({word for words in self._labels for word in words if _ANY in word})
 
     def longest(self, tokens: Sequence[Token], at: int) -> tuple[int, tuple[str, ...]] | None:
         """(end, labels) of the longest phrase that begins with token ``at``, or None."""
-        best: tuple[int, tuple[str, ...]] | None = None
-        nodes = self._root.after(tokens[at].text)
-        end = at + 1
-        while nodes:
-            labels = tuple(label for node in nodes for label in node.labels)
+        most = max(self.starts.get(word, 0) for word in self._forms(tokens[at].text))
+        for end in range(min(len(tokens), at + most), at, -1):
+            written = product(*(self._forms(token.text) for token in tokens[at:end]))
+            labels = [label for words in written for label in self._labels.get(words, ())]
             if labels:
-                best = (end, labels)
-            if end >= len(tokens):
-                break
-            nodes = [deeper for node in nodes for deeper in node.after(tokens[end].text)]
-            end += 1
-        return best
+                return end, tuple(labels)
+        return None
+
+    def _forms(self, word: str) -> list[str]:
+        """``word``, and as the phrases have it where ``*`` may represent a part of it."""
+        return [word, *(one for one in self._any if "'" in word and fnmatchcase(word, one))]
 
 
-def _grow(node: _Node, word: str) -> _Node:
-    if word.startswith(_ANY):
-        return node.endings.setdefault(word[1:], _Node())
-    if word.endswith(_ANY):
-        return node.beginnings.setdefault(word[:-1], _Node())
-    return node.words.setdefault(word, _Node())
+def _words(part: str) -> list[str]:
+    return [part.casefold()] if _ANY in part else [token.text for token in tokens_of(part)]
 
 
 CUES = (
@@ -118,8 +91,6 @@ class Language:
     raw: Mapping[str, Sequence[str]]
     sections: Mapping[str, frozenset[str]]
     cues: Phrases
-    beginnings: frozenset[str]
-    """The first words of cues, but for those with an apostrophe."""
     concord: bool
 
     def has(self, section: str, phrase: str) -> bool:
@@ -136,13 +107,10 @@ def languages() -> Mapping[str, Language]:
 def _language(code: str, own: Sections) -> Language:
     articles = sections_by_language("noun").get(code, {}).get("article", ())
     raw = dict.fromkeys(CUES, ()) | dict(own) | {"article": articles}
-    cues = Phrases()
-    for section in CUES:
-        for phrase in raw[section]:
-            cues.add(phrase, section)
+    cues = Phrases((phrase, section) for section in CUES for phrase in raw[section])
     folded = {section: frozenset(map(phrase_of, phrases)) for section, phrases in raw.items()}
     concord = "yes" in raw.get("concord", ())
-    return Language(code, raw, folded, cues, cues.beginnings(), concord)
+    return Language(code, raw, folded, cues, concord)
 
 
 @cache

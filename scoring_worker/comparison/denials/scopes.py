@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Literal
 
 from safepassage.scoring_worker.comparison.contract import Passage
+from safepassage.scoring_worker.text.closed_classes import word_list
 
 from .cued_text import Cue, CuedText, read
 from .tokens import MARK
@@ -21,14 +22,7 @@ more, and begin to count anew with each of their parts."""
 _PART, _LAST_PART = 3, 5
 """Words in a part of a list, and in its last one; what is longer is a clause of its own."""
 _STOPS = frozenset({";", "|", "\t", "!", "?", "•", "▪", "·"})
-_ABBREVIATIONS = frozenset(
-    {
-        "dr", "mr", "ms", "mrs", "prof", "st", "vs", "jr", "sr", "no", "nr", "art", "abs",
-        "inc", "ltd", "co", "corp", "ca", "cf", "mme", "mlle", "sra", "dra", "sig", "dott",
-        "av", "bd", "str", "tel", "fig", "vol", "ed", "resp", "approx", "incl", "excl", "bzw",
-        "etc",
-    }
-)  # fmt: skip
+_ABBREVIATIONS = word_list("abbreviations")
 """Before a full stop these, and single letters, end no sentence."""
 
 

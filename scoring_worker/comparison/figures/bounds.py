@@ -31,10 +31,11 @@ def _said(place: str) -> dict[str, Bound]:
 
 _BEFORE, _AFTER = _said("before"), _said("after")
 _LAST = {word.split()[-1] for word in _BEFORE}
-_FIRST = {word.split()[0] for word in _AFTER}
 _LAST_LETTERS = frozenset(word[-1] for word in _LAST)
-_FIRST_LETTERS = frozenset(word[0] for word in _FIRST)
 _TAIL = re.compile(r"[^\s()\[\]:;,]+")
+_BEGINS = re.compile(
+    rf"(?:{'|'.join(map(re.escape, sorted(_AFTER, key=len, reverse=True)))})(?![^\s()\[\]:;,])"
+)
 _NOT = frozenset(word for own in _WORDS.values() for word in own.get("not", ()))
 _TURNED: dict[Bound, Bound] = {
     "more_than": "at_most",
@@ -78,16 +79,8 @@ def bound_after(lowered: str, at: int) -> tuple[Bound, int]:
     if at < len(lowered) and lowered[at] == "+" and not lowered[at + 1 : at + 2].isalnum():
         return "at_least", at + 1
     start = at + 1 if lowered[at : at + 1] == " " else at
-    if lowered[start : start + 1] not in _FIRST_LETTERS:
-        return "none", at
-    words = _TAIL.findall(lowered, start, start + _REACH)[:3]
-    if not words or words[0] not in _FIRST:
-        return "none", at
-    for count in range(len(words), 0, -1):
-        spelt = " ".join(words[:count])
-        if spelt in _AFTER and lowered.startswith(spelt, start):
-            return _AFTER[spelt], start + len(spelt)
-    return "none", at
+    match = _BEGINS.match(lowered, start, start + _REACH)
+    return (_AFTER[match[0]], match.end()) if match else ("none", at)
 
 
 def _unless_denied(lowered: str, found: tuple[Bound, int]) -> tuple[Bound, int]:

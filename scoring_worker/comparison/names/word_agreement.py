@@ -1,11 +1,12 @@
 """How far one word can replace another: another ending, a scanner's slip, another letter."""
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import snowballstemmer
 from rapidfuzz.distance import OSA, Prefix
 
+from safepassage.scoring_worker.comparison.locales import locale_of
 from safepassage.scoring_worker.text.closed_classes import word_list
 
 _CONFUSED = re.compile(r"rn|vv|cl|ii|[01|58]")
@@ -141,7 +142,7 @@ def same_word(word: str, other: str, language: str | None) -> bool:
         return False
     if _same_stem(word, other, language) or _respelt(word) == _respelt(other):
         return True
-    return not _has_stemmer(language or "en") and inflects(word, other)
+    return not _stemmer_of(language or "en") and inflects(word, other)
 
 
 def _side(word: str) -> str:
@@ -166,20 +167,15 @@ def abbreviates(short: str, word: str, *, pointed: bool) -> bool:
     return cut and len(short) > 2 and short[-1] == word[-1]
 
 
-_STEMMERS = {
-    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german",
-    "el": "greek", "en": "english", "es": "spanish", "et": "estonian", "eu": "basque",
-    "fa": "persian", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi",
-    "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian",
-    "nb": "norwegian", "ne": "nepali", "nl": "dutch", "nn": "norwegian", "no": "norwegian",
-    "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
-    "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
-}  # fmt: skip
-_ALGORITHMS = frozenset(snowballstemmer.algorithms())
+_ALGORITHMS = frozenset(snowballstemmer.algorithms()) - {"esperanto"}  # not known to rules 9
 
 
-def _has_stemmer(language: str) -> bool:
-    return _STEMMERS.get(language.casefold()[:2]) in _ALGORITHMS
+@cache
+def _stemmer_of(language: str) -> str | None:
+    """The name of a language's stemmer, which is the first word of its own English name."""
+    locale = locale_of(language.casefold()[:2])
+    name = locale.english_name.split()[0].lower() if locale else ""
+    return name if name in _ALGORITHMS else None
 
 
 def _same_stem(word: str, other: str, language: str | None) -> bool:
@@ -187,14 +183,14 @@ def _same_stem(word: str, other: str, language: str | None) -> bool:
     return any(
         _stem(word, tongue) == _stem(other, tongue)
         for tongue in dict.fromkeys((language or "en", "en"))
-        if _has_stemmer(tongue)
+        if _stemmer_of(tongue)
     )
 
 
 @lru_cache(maxsize=16_384)
 def _stem(word: str, language: str) -> str:
     """By a stemmer of its own: one that threads share would mix up their words."""
-    return str(snowballstemmer.stemmer(_STEMMERS[language.casefold()[:2]]).stemWord(word))
+    return str(snowballstemmer.stemmer(_stemmer_of(language)).stemWord(word))
 
 
 _RESPELT = re.compile(
