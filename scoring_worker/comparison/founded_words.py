@@ -9,6 +9,7 @@ and a word in a script that the passage does not use may be there in another one
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from safepassage.schemas import Finding
 from safepassage.scoring_worker.text.language import language_of
@@ -62,8 +63,9 @@ def with_founded_words(question: Question, compared: Comparison) -> Comparison:
         *_in_one(value, content, said),
     }
     missing = [word for word in content if word not in founded and not said.holds(word, content)]
-    forms = _Forms(question, said.language, proper=compared.kind == "name", words=len(content))
-    missing = [word for word in missing if not any(forms.same(word, key) for key in said.keys)]
+    typed = len(content) >= SEVERAL_WORDS and name_kind(question.entity_type) != "person"
+    same = partial(_is_form, language=said.language, proper=compared.kind == "name", typed=typed)
+    missing = [word for word in missing if not any(same(word, key) for key in said.keys)]
     missing = list(_not_named_elsewhere(value, missing, said)) if missing else []
     if not missing or _is_translated(question, said.language, len(missing), len(content)):
         return compared
@@ -130,23 +132,15 @@ def _content(value: str, *, name: bool) -> list[Word]:
     return [word for word in said if not (is_letter(word) and is_pointed(word))]
 
 
-class _Forms:
-    """Which words are one in another form: of names in capitals other ones than of running text."""
-
-    def __init__(
-        self, question: Question, language: str | None, *, proper: bool, words: int
-    ) -> None:
-        self._language, self._proper = language, proper
-        self._mistyped = words >= SEVERAL_WORDS and name_kind(question.entity_type) != "person"
-
-    def same(self, word: Word, other: str) -> bool:
-        """Whether ``other`` is the value's ``word``."""
-        key = word.keys.plain
-        if is_letter(word):
-            return False
-        if not (self._proper and word.text[word.start].isupper()):
-            return same_word(key, other, self._language)
-        return same_name(key, other, self._language) or (self._mistyped and mistyped(key, other))
+def _is_form(word: Word, other: str, language: str | None, *, proper: bool, typed: bool) -> bool:
+    """Whether ``other`` is the value's ``word`` in another form; of ``proper`` names in capitals
+    other ones are than of running text. ``typed``: it may be mistyped."""
+    key = word.keys.plain
+    if is_letter(word):
+        return False
+    if not (proper and word.text[word.start].isupper()):
+        return same_word(key, other, language)
+    return same_name(key, other, language) or (typed and mistyped(key, other))
 
 
 def _in_figures(value: str, content: Sequence[Word], said: PassageWords) -> Iterator[Word]:

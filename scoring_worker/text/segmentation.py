@@ -37,26 +37,15 @@ _WORD = regex.compile(
     rf"|{_SIGNS}",
     regex.V1,
 )
-_ASCII_WORD = re.compile(
-    r"(?<![\w.])[A-Za-z](?:\+{1,2}|#|-(?=[\s.,;:)\]]|\Z))(?!\w)"
-    r"|[A-Za-z0-9]+(?:(?<=[0-9])[.,][0-9][A-Za-z0-9]*)*"
-    r"|[$+=%&@#]",
-    re.ASCII,
-)
-_GRADED = re.compile(r"[+#]|-[\s.,;:)\]]|-\Z")
-_PLAIN_WORD = re.compile(
-    r"[A-Za-z0-9]+(?:(?<=[0-9])[.,][0-9][A-Za-z0-9]*)*"
-    r"|[$=%&@]",
-    re.ASCII,
-)
-"""`_ASCII_WORD` where no sign of a grade is: trying for one at every word doubles the work."""
 _LATIN = re.compile(r"[\x00-\xac\xae-\u024f–—‘’“”„…€]*")
+_GRADED = re.compile(r"[+#]|-[\s.,;:)\]]|-\Z")
+_UNGRADED = r"[^\W_]+(?:(?<=\d)[.,]\d[^\W_]*)*|[$¢£¤¥€+±=×÷%&@#°§]"
 _LATIN_WORD = re.compile(
-    r"(?<![\w.])[A-Za-z](?:\+{1,2}|#|-(?=[\s.,;:)\]]|\Z))(?!\w)"
-    r"|[^\W_]+(?:(?<=\d)[.,]\d[^\W_]*)*"
-    r"|[$¢£¤¥€+±=×÷%&@#°§]"
+    rf"(?<![\w.])[A-Za-z](?:\+{{1,2}}|#|-(?=[\s.,;:)\]]|\Z))(?!\w)|{_UNGRADED}"
 )
 """`_WORD` for texts in Latin letters and common marks, by the faster library: most texts are."""
+_PLAIN_WORD = re.compile(_UNGRADED)
+"""`_LATIN_WORD` where no sign of a grade is: trying for one at every word doubles the work."""
 _SOLID = regex.compile(rf"[{_NO_BLANKS}{_KATAKANA}\p{{Hangul}}]")
 # Between the parts of one word: a hyphen (also at the end of a line), an apostrophe, a point
 # inside an abbreviation, a slash.
@@ -103,9 +92,9 @@ _made = tuple.__new__
 
 
 def _pattern_for(text: str) -> re.Pattern[str] | regex.Pattern[str]:
-    if text.isascii():
-        return _ASCII_WORD if _GRADED.search(text) else _PLAIN_WORD
-    return _LATIN_WORD if _LATIN.fullmatch(text) else _WORD
+    if not (text.isascii() or _LATIN.fullmatch(text)):
+        return _WORD
+    return _LATIN_WORD if _GRADED.search(text) else _PLAIN_WORD
 
 
 def _loose(text: str, end: int, start: int) -> bool:

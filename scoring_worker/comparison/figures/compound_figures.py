@@ -1,20 +1,17 @@
 """Figures that make one: "10–15", "between 10 and 15", "5 ft 11 in"."""
 
+import json
+from pathlib import Path
+
 from .figure import Figure, FigureReading
 from .figure_reader import Read
 from .plain_text import Folded
 
-_TO = frozenset(
-    ("-", "–", "--", "~", "...", "to", "bis", "à", "a", "al", "until", "through", "till", "tot",
-     "do", "až", "до")
-)  # fmt: skip
-_AND = frozenset({"and", "und", "et", "y", "e", "en", "to"})
-_BETWEEN = ("between", "zwischen", "entre", "tra", "fra", "tussen", "compris entre", "from")
-_SMALLER = {
-    ("year", "month"): 12, ("week", "day"): 7, ("day", "hour"): 24, ("hour", "minute"): 60,
-    ("minute", "second"): 60, ("foot", "inch"): 12, ("pound", "ounce"): 16,
-    ("stone", "pound"): 14, ("kilogram", "gram"): 1000, ("meter", "centimeter"): 100,
-}  # fmt: skip
+_TABLES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+_TO, _AND = frozenset(_TABLES["to"]), frozenset(_TABLES["and"])
+_BETWEEN = tuple(_TABLES["between"])
+_SMALLER: dict[str, tuple[str, int]] = _TABLES["smaller"]
+"""A smaller unit that is added to a larger one, and how many make one."""
 _MAX_GAP = 9
 
 
@@ -41,7 +38,7 @@ def _link(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
     gap = folded.lowered[one.end : other.start].strip()
     if gap in _TO or (gap in _AND and _after_between(folded, one)):
         return _range(folded, one, other)
-    return _sum(folded, one, other) if gap in {"", "and", "und", "et", "y", "e", "en"} else None
+    return _sum(folded, one, other) if gap in {"", *_AND} - {"to"} else None
 
 
 def _after_between(folded: Folded, one: Read) -> bool:
@@ -95,8 +92,9 @@ def _sum(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
     """A large unit and a smaller one: "1 h 30 min" is 90 minutes."""
     for large in one.figure.readings:
         for small in other.figure.readings:
-            factor = _SMALLER.get((large.unit or "", small.unit or ""))
-            if factor and 0 <= small.amount < factor and large.amount.denominator == 1:
+            smaller, factor = _SMALLER.get(large.unit or "", ("", 0))
+            fits = small.unit == smaller and 0 <= small.amount < factor
+            if fits and large.amount.denominator == 1:
                 whole = small._replace(amount=large.amount * factor + small.amount)
                 place = folded.place(one.start, other.end)
                 figure = Figure(place, place, "", (whole,), one.figure.bound)

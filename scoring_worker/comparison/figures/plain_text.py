@@ -1,32 +1,18 @@
 """Text in which every digit is ASCII and every blank, dash and apostrophe one of a few."""
 
+import json
 import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from safepassage.scoring_worker.comparison.contract import Place
 
 NO_BREAK = "\u00a0"
 """Represents every blank that is not the space bar's: within a number it groups digits."""
-_SHAPES = {
-    "-": "\u2010\u2011\u2212\ufe63\uff0d",
-    "–": "\u2012\u2013\u2014\u2015\ufe58",
-    "'": "\u2019\u2018\u02bc\uff07\u2032",
-    "/": "\u2044\u2215\uff0f",
-    "%": "\u066a\uff05",
-    ".": "\uff0e",
-    ",": "\uff0c",
-    ":": "\uff1a",
-    "(": "\uff08",
-    ")": "\uff09",
-    "$": "\uff04\ufe69",
-    "£": "\uffe1",
-    "¥": "\uffe5",
-    "₩": "\uffe6",
-    "µ": "\u03bc",
-    "~": "\uff5e\u223c\u301c",
-}
+_SHAPES: dict[str, str] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+"""Other shapes of a sign, by the one that represents them."""
 _BLANKS = "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 _LAST_DIGITS = 0x20000
 """Behind the planes with scripts there are no digits, but a million code points to ask."""

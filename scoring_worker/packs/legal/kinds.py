@@ -1,23 +1,23 @@
 """What a value looks like against what its entity type asks for."""
 
 import re
+from pathlib import Path
 
 from safepassage.scoring_worker.packs.folding import fold, words
+from safepassage.scoring_worker.text.closed_classes import sections_of
 
 from .places import KNOWN_PLACES
 
-_BODY = re.compile(
-    r"\b(?:board|court|tribunal|division|agency|department|ministry|commission|council|office|"
-    r"committee|university|hospital|bank|police|army|party|union|association|federation|"
-    r"organi[sz]ation|institute|inc|ltd|llc|corp|corporation|company|authority|service|services|"
-    r"directorate|bureau|front|movement|gang|cartel|clan|league|church|society|foundation|"
-    r"embassy|congress|parliament|government|cour|ministere|section|secretariat|forum|network|brotherhood|tigers|militia|guards?|"
-    r"forces?|mafia|rebels|taliban)\b"
-)
-_DOCUMENT = re.compile(
-    r"\b(?:act|code|law|form|package|guidelines?|regulations?|rules|narrative|treaty|statute|ordinance|"
-    r"convention|report|affidavit|certificate|alternative|disorder|criteria)s?$"
-)
+SECTIONS = sections_of(Path(__file__).with_name("words.txt"))
+
+
+def pattern_of(section: str) -> str:
+    """The words of a section of words.txt, which are regular expressions, as alternatives."""
+    return "|".join(SECTIONS[section])
+
+
+_BODY = re.compile(rf"\b(?:{pattern_of('body')})\b")
+_DOCUMENT = re.compile(rf"\b(?:{pattern_of('document')})s?$")
 _REGION = re.compile(
     r"(?<!islamic )\b(?:state|province|district|city|county|village|town|islands?|valley|region)$"
 )
@@ -26,33 +26,13 @@ _ACRONYM = re.compile(r"[A-Z]{3,4}")
 _PERSON_TITLE = re.compile(r"\b(?:mr|mrs|ms|dr|justice|judge|hon|me|mme|shri|smt|sri)\b\.?")
 _HONORIFIC = re.compile(r"\b(?:mr|mrs|ms|miss|dr|justice|shri|smt|mme|sister|captain)\.?\s$")
 _TYPES = {
-    "date": {"date", "day", "year", "birthday", "deadline"},
-    "amount": {"amount", "money", "price", "fee", "rent", "salary", "total", "deposit"},
-    "place": {"gpe", "country", "city", "location", "place", "province", "state", "region"},
-    "body": {"organization", "organisation", "court", "company", "agency", "institution"},
-    "person": {
-        "person", "judge", "counsel", "lawyer", "witness", "interpreter", "officer", "advocate",
-        "attorney", "physician", "patient", "supervisor",
-    },
-}  # fmt: skip
+    kind: frozenset(SECTIONS[f"type {kind}"])
+    for kind in ("date", "amount", "place", "body", "person")
+}
 """The words of types that ask for each kind; the first kind counts."""
-_SMALL = frozenset({"of", "and", "the", "for", "de", "la", "du", "des", "et", "on", "in"})
-_MONTHS = (
-    "jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|may|june|july|"
-    "august|september|october|november|december|janvier|fevrier|mars|avril|mai|juin|juillet|aout|"
-    "septembre|octobre|novembre|decembre"
-)
-_TIME = re.compile(
-    rf"(?<![a-z])(?:{_MONTHS}|(?:day|week|month|year|hour|quarter|decade|centur)\w*|"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|winter|perpetual|period|era)"
-    r"(?![a-z])"
-)
-_GENERIC_TYPES = frozenset(
-    {
-        "date", "gpe", "geopolitical entity", "location", "place", "organization", "organisation",
-        "person", "name", "money", "amount", "org", "entity",
-    }
-)  # fmt: skip
+_SMALL = frozenset(SECTIONS["small"])
+_TIME = re.compile(rf"(?<![a-z])(?:{pattern_of('time')})(?![a-z])")
+_GENERIC_TYPES = {"geopolitical entity", *SECTIONS["generic"]}
 
 
 def is_generic(entity_type: str) -> bool:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from safepassage.scoring_worker.packs.folding import fold
 
 from .denial import is_denied
+from .kinds import SECTIONS
 
 _SIGNIFICANT = re.compile(r"[a-z0-9]")
 _WORD_STARTS = r"(?:(?<![\w'-])|(?<=\bl')|(?<=\bd'))"
@@ -30,13 +31,15 @@ values of a list before, but only an honorific behind."""
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A row of roles.txt. ``kind`` is "date", "person" or "place"."""
+    """A row of roles.txt. ``kind`` is "date", "person" or "place", ``bare`` are the other roles
+    that a type of this one may ask for where it names no side."""
 
     name: str
     kind: str
     types: tuple[frozenset[str], ...]
     label: re.Pattern[str]
     cue: re.Pattern[str]
+    bare: frozenset[str]
 
     @property
     def words(self) -> str:
@@ -62,6 +65,7 @@ def _role(block: str) -> Role:
         types=tuple(frozenset(words.split()) for words in parts["type"].split("; ")),
         label=re.compile(rf"{_WORD_STARTS}(?:{parts['label']})(?![\w'-])"),
         cue=re.compile(rf"(?<!\w)(?:{parts['cue']})(?!\w)"),
+        bare=frozenset(parts.get("bare", "").split()),
     )
 
 
@@ -76,29 +80,14 @@ def role_of_type(entity_type: str) -> Role | None:
     return max(fitting, key=lambda fit: fit[0])[1] if fitting else None
 
 
-_PARTIES = frozenset(
-    {
-        "claimant", "applicant", "appellant", "petitioner", "plaintiff", "minister", "respondent",
-        "defendant", "defence", "crown",
-    }
-)  # fmt: skip
-_BARE = {
-    "counsel": frozenset({"counsel", "counsel_minister"}),
-    "judge": frozenset({"judge", "signatory"}),
-    "effective_date": frozenset({"effective_date", "signing_date"}),
-    "signing_date": frozenset({"effective_date", "signing_date"}),
-    "start_date": frozenset({"start_date", "effective_date"}),
-    "end_date": frozenset({"end_date", "due_date"}),
-}
-"""A bare "Counsel" may be that of either side; "Claimant Counsel" may not. Who signs a decision
-is its judge."""
+_PARTIES = frozenset(SECTIONS["adverse"])
 
 
 def fitting_roles(entity_type: str, role: Role) -> frozenset[str]:
     """Names of the roles that a value of ``entity_type``, which asks for ``role``, may have."""
     asked = {_singular(word) for word in re.findall(r"[a-z]+", fold(entity_type))}
     own = frozenset({role.name})
-    return own if asked & _PARTIES else _BARE.get(role.name, own)
+    return own if asked & _PARTIES else own | role.bare
 
 
 def _singular(word: str) -> str:

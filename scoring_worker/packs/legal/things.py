@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 from safepassage.scoring_worker.packs.interface import NamedThing
 
+from .kinds import pattern_of
+
 _NUMBER = r"\d+[A-Za-z]?(?:\.\d+)*(?:\s?\([0-9A-Za-z]{1,4}\))*"
 _LAW = r"(?:[A-Z][\w'-]*\s+){1,6}?(?:Act|Code|Rules|Regulations?|Constitution|Convention|Treaty)"
 _PROVISION = re.compile(
@@ -19,13 +21,7 @@ _COURT = re.compile(
     r"\b(?:[A-Z][\w'-]*\s+){0,4}(?:Court|Tribunal)"
     r"(?:\s+(?:of|for)\s+(?:the\s+)?[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*){0,3})?|\b(?:court|tribunal)\b"
 )
-_PARTY = re.compile(
-    r"(?<![\w-])(?:plaintiff|defendant|claimant|respondent|appellant|appellee|petitioner|applicant|"
-    r"landlord|tenant|lessor|lessee|buyer|seller|purchaser|vendor|licensor|licensee|lender|borrower|"
-    r"guarantor|creditor|debtor|employer|employee|insurer|insured|trustee|beneficiary|assignor|"
-    r"assignee|prosecutor|accused|witness)s?(?![\w-])",
-    re.IGNORECASE,
-)
+_PARTY = re.compile(rf"(?<![\w-])(?:{pattern_of('party')})s?(?![\w-])", re.IGNORECASE)
 _SHORT = {
     "s": "section", "ss": "section", "sec": "section", "subsection": "section", "art": "article",
     "arts": "article", "cl": "clause", "reg": "regulation", "para": "paragraph",
