@@ -82,7 +82,9 @@ def _decided(
 ) -> Comparison:
     """``compared`` of a value with unfounded words: *different*, but where all are approved."""
     if question.approved_words:
-        found = [gap.approved(question.approved_words) for gap in gaps(question, missing, places)]
+        known = question.approved_words
+        offered = gaps(question, missing, places)
+        found = [next((one for one in gap if one.key in known), None) for gap in offered]
         if approved := tuple(one for one in found if one) if all(found) else ():
             at = compared.places or tuple(one.place for one in approved)
             return replace(compared, places=at, other_words=approved)
@@ -90,7 +92,7 @@ def _decided(
     detail = "; ".join(_detail(word, place, question) for word, place in named)
     finding = Finding(code="word_differs", detail=detail[:500])
     rivals = tuple(dict.fromkeys(filter(None, places[:_NAMED])))
-    taught = [gap.taught() for gap in gaps(question, missing, places, learning=True)]
+    taught = [next(gap, None) for gap in gaps(question, missing, places, learning=True)]
     return replace(
         compared,
         answer="different",

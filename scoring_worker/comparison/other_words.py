@@ -9,7 +9,7 @@ What is in the place of a word is taken from the word beside it, as the finding 
 no word is beside it, it is all that a short quote has besides; from a longer one nothing is learnt.
 """
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from safepassage.schemas import stable_id
 from safepassage.scoring_worker.text.segmentation import Word, words_of
@@ -23,52 +23,39 @@ MOST_WORDS = 4
 """Words of the quote that together say what the value says in other words."""
 
 
-class Gap:
-    """Words of a value that nothing founds, and what the quote may have in their place."""
-
-    def __init__(self, question: Question, words: Sequence[Word], runs: Sequence[Place]) -> None:
-        self._question, self._words, self._runs = question, words, runs
-
-    def taught(self) -> OtherWords | None:
-        """What a decision on the value says of the words; None where the place is not clear."""
-        return self._with(self._runs[0]) if self._runs else None
-
-    def approved(self, known: Container[str]) -> OtherWords | None:
-        """The first pair of words that ``known`` holds."""
-        return next((one for run in self._runs if (one := self._with(run)).key in known), None)
-
-    def _with(self, run: Place) -> OtherWords:
-        theirs = words_of(self._question.passage.quote[run.start : run.end])
-        parts = (" ".join(word.keys.plain for word in words) for words in (self._words, theirs))
-        key = stable_id("other-words", self._question.entity_type.casefold(), *parts)
-        first, last = self._words[0], self._words[-1]
-        return OtherWords(key, first.text[first.start : last.end], run)
-
-
 def gaps(
     question: Question,
     missing: Sequence[Word],
     places: Sequence[Place | None],
     *,
     learning: bool = False,
-) -> list[Gap]:
-    """The gaps of a value whose words ``missing`` are not in the quote, which has ``places`` for
-    some of them: one for each place, one for all others. When ``learning``, a place is what one
-    decision is about; otherwise every run of words that a decision may have been about."""
+) -> list[Iterator[OtherWords]]:
+    """What the quote may have in place of the words ``missing`` of a value, of which it has
+    ``places`` for some: an iterator for each place, and one for all others together. When
+    ``learning``, a place is what one decision is about, and the iterator is empty where that is
+    not clear; otherwise every run of words that a decision may have been about."""
     found = [
-        Gap(question, [word], [place])
+        _pairs(question, [word], [place])
         for word, place in zip(missing, places, strict=True)
         if place is not None
     ]
     others = [word for word, place in zip(missing, places, strict=True) if place is None]
     if others:
         rest = _rest(question)
-        if learning:
-            runs = [place_of(rest[0], rest[-1])] if 0 < len(rest) <= MOST_WORDS else []
-        else:
-            runs = list(_runs(rest))
-        found.append(Gap(question, others, runs))
+        clear = [place_of(rest[0], rest[-1])] if 0 < len(rest) <= MOST_WORDS else []
+        found.append(_pairs(question, others, clear if learning else _runs(rest)))
     return found
+
+
+def _pairs(
+    question: Question, words: Sequence[Word], runs: Iterable[Place]
+) -> Iterator[OtherWords]:
+    """``words`` of the value with each of ``runs``, where the quote may have them."""
+    for run in runs:
+        theirs = words_of(question.passage.quote[run.start : run.end])
+        parts = (" ".join(word.keys.plain for word in several) for several in (words, theirs))
+        key = stable_id("other-words", question.entity_type.casefold(), *parts)
+        yield OtherWords(key, words[0].text[words[0].start : words[-1].end], run)
 
 
 def _rest(question: Question) -> list[Word]:

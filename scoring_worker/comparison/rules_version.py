@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from types import MappingProxyType
 
 RULES_VERSION = "9"
@@ -40,12 +40,5 @@ def rules_revision(packs: Iterable[str] = ()) -> str:
 
 @cache
 def library_versions() -> Mapping[str, str]:
-    """The installed version of each of `LIBRARIES`, or "absent"."""
-    return MappingProxyType({name: _version(name) for name in LIBRARIES})
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "absent"
+    """The installed version of each of `LIBRARIES`."""
+    return MappingProxyType({name: version(name) for name in LIBRARIES})

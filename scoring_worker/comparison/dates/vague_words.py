@@ -26,13 +26,6 @@ class Lexicon:
     def __init__(self, phrases: dict[Role, set[Phrase]]) -> None:
         self._phrases = phrases
         self._first = {role: {phrase[0] for phrase in several} for role, several in phrases.items()}
-        self._longest = {
-            role: max(map(len, several), default=0) for role, several in phrases.items()
-        }
-
-    def has(self, role: Role) -> bool:
-        """Whether anything is known for this role."""
-        return bool(self._phrases.get(role))
 
     def ends_with(self, found: Sequence[Token], end: int, role: Role) -> bool:
         """Whether a phrase is right before token ``end``."""
@@ -45,17 +38,14 @@ class Lexicon:
                     return True
             elif found[at].text not in "-'’.":
                 return False
-            if len(words) > self._longest.get(role, 0):
-                return False
         return False
 
     def begins_at(self, found: Sequence[Token], start: int, role: Role) -> bool:
         """Whether a phrase begins at token ``start``; signs within it do not count."""
         if start >= len(found) or found[start].text not in self._first.get(role, ()):
             return False
-        words = [t.text for t in found[start : start + 8] if t.kind != "sign"]
-        several = self._phrases[role]
-        return any(tuple(words[:n]) in several for n in range(1, self._longest[role] + 1))
+        words = tuple(t.text for t in found[start : start + 8] if t.kind != "sign")
+        return any(words[:count] in self._phrases[role] for count in range(1, len(words) + 1))
 
     def anywhere(self, found: Sequence[Token], role: Role) -> bool:
         """Whether a phrase is anywhere."""
@@ -70,8 +60,7 @@ def lexicon(language: str | None) -> Lexicon:
 
 def is_known(language: str | None) -> bool:
     """Whether a passage of the language that shows no date is believed to have none."""
-    code = base(language)
-    return code in _lines() and _lexicon(code).has("relative")
+    return "relative" in _lines().get(base(language) or "", {})
 
 
 @cache

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
 
 from pydantic import JsonValue
 
@@ -15,13 +14,11 @@ from .search import dates_in
 from .times import offset_of, times_in
 from .tokens import pattern_of, tokens, words_in
 
-_KEYS: Final[Mapping[str, str]] = {
-    "yyyy": "year", "year": "year", "yy": "year", "y": "year",
-    "mm": "month", "month": "month", "mon": "month", "m": "month",
-    "dd": "day", "day": "day", "d": "day",
-    "hour": "hour", "hours": "hour", "hh": "hour", "minute": "minute", "minutes": "minute",
-    "min": "minute", "second": "second", "seconds": "second", "ss": "second",
-}  # fmt: skip
+_KEYS = {
+    key: part
+    for part in ("year", "month", "day", "hour", "minute", "second")
+    for key in words_in(f"key {part}")
+}
 _ISO = re.compile(
     r"\s*(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)"
     r"(?:[Tt ]\s?(?P<h>\d\d):(?P<min>\d\d)(?::(?P<s>\d\d)(?:[.,]\d+)?)?"

@@ -1,18 +1,16 @@
 """What is beside a number and bounds it: "more than 5", "5 or less", "≥ 5", "about 5"."""
 
+import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import get_args
 
 from safepassage.scoring_worker.comparison.languages import sections_by_language
 
 from .figure import Bound
 
-_SIGNS: Mapping[str, Bound] = {
-    ">": "more_than", "<": "less_than", "≥": "at_least", "⩾": "at_least", "≧": "at_least",
-    ">=": "at_least", "=>": "at_least", "≤": "at_most", "⩽": "at_most", "≦": "at_most",
-    "<=": "at_most", "=<": "at_most", "~": "about", "≈": "about", "±": "about", "=": "exactly",
-}  # fmt: skip
+_SIGNS: Mapping[str, Bound] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 _WORDS = sections_by_language("bound")
 """By language: ``before more_than`` is what begins such a bound, ``after at_least`` what ends one,
 ``not`` what turns it."""

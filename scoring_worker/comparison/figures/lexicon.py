@@ -19,17 +19,11 @@ _TABLES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 _SCALES: dict[str, int] = _TABLES["scales"]
 """Short scale words that CLDR leaves out, as powers of ten."""
 _ORDINALS: list[str] = _TABLES["ordinals"]
-ALSO_WORDS = frozenset({"in", "a", "at", "as", "do", "mo", "mi", "no", "me", "se", "de", "sa"})
+ALSO_WORDS = frozenset(_TABLES["also words"])
 """Symbols that are commoner as words: they count where no word follows ("5 in", not "5 in all")."""
 
-
 ONE = Fraction(1)
-
-
-_ALSO_WRITTEN = {
-    "en": ("en_GB",), "zh": ("zh_Hant",), "pt": ("pt_PT",), "sr": ("sr_Latn",), "fr": ("fr_CA",),
-    "es": ("es_419", "es_MX"), "no": ("nb",), "yue": ("zh_Hant",),
-}  # fmt: skip
+_ALSO_WRITTEN: dict[str, list[str]] = _TABLES["also written"]
 """Locales whose words differ from those of the language: litres, 波蘭茲羅提."""
 
 

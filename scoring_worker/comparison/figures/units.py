@@ -21,12 +21,6 @@ from .figure import FigureReading
 if TYPE_CHECKING:
     import pint
 
-_NOT_MEASURED = re.compile(
-    r"^(?:graphics|speed-light|mass-earth|mass-solar|light-solar|length-solar|length-earth"
-    r"|concentr-item|concentr-portion|temperature-generic|volume-pinch|volume-jigger"
-    r"|volume-drop|pressure-gasoline|.*-person$|duration-night|torque|length-point)"
-)
-"""Units of CLDR whose names are everyday words ("dot", "item", "light", "point", "night")."""
 _TABLES = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 _PREFIXES: dict[str, str] = _TABLES["prefixes"]
 _PREFIXED: dict[str, tuple[str, str]] = _TABLES["prefixed"]
@@ -34,12 +28,10 @@ _SYMBOLS: dict[str, str] = _TABLES["symbols"]
 """Spellings that CLDR leaves out, none of them of one trade only."""
 _SQUARES = {"²": "square", "2": "square", "^2": "square", "³": "cubic", "3": "cubic", "^3": "cubic"}
 _PINT: dict[str, str] = _TABLES["pint"]
-_MULTIPLES = {
-    "permyriad": ("percent", Fraction(1, 100)), "perbillion": ("permillion", Fraction(1, 1000)),
-    "pint-metric": ("milliliter", Fraction(500)), "cup-metric": ("milliliter", Fraction(250)),
-    "mile-scandinavian": ("kilometer", Fraction(10)),
-}  # fmt: skip
-_MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
+_NOT_MEASURED = re.compile("|".join(_TABLES["not measured"]))
+"""Units of CLDR whose names are everyday words ("dot", "item", "light", "point", "night")."""
+_MULTIPLES: dict[str, tuple[str, str]] = _TABLES["multiples"]
+_MONTHS: dict[str, int] = _TABLES["months"]
 _AROUND = " \u00a0\u202f\u200e\u200f-"
 _CALENDAR = "calendar months"
 _CLOCK = "[time]"
@@ -106,7 +98,7 @@ def measure(unit: str) -> Measure | None:
     if unit in _MULTIPLES:
         base, times = _MULTIPLES[unit]
         found = measure(base)
-        return found and Measure(found.dimension, found.scale * times, found.offset)
+        return found and Measure(found.dimension, found.scale * Fraction(times), found.offset)
     try:
         expression = _expression(unit)
         nothing = _registry().Quantity(Fraction(0), expression).to_root_units()

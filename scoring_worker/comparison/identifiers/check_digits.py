@@ -14,14 +14,14 @@ _LONGEST = 40
 
 class Standard(NamedTuple):
     """``shape`` of the key without separators, in capitals; ``holds`` whether its check does.
-    ``named``: the word of an entity type that asks for it; without one the shape must be told by
+    ``named``: the words of an entity type that ask for it; without one the shape must be told by
     itself."""
 
     name: str
-    named: frozenset[str]
-    shape: re.Pattern[str]
+    named: str
+    shape: str
     holds: Callable[[str], bool]
-    alone: bool
+    alone: bool = False
 
 
 def check_of(key: str, words: frozenset[str]) -> tuple[str, bool] | None:
@@ -30,8 +30,8 @@ def check_of(key: str, words: frozenset[str]) -> tuple[str, bool] | None:
     if len(key) > _LONGEST or not key.isascii():
         return None
     for standard in STANDARDS:
-        asked = not words.isdisjoint(standard.named)
-        if standard.shape.fullmatch(key) and (asked or standard.alone):
+        asked = not words.isdisjoint(standard.named.split())
+        if (asked or standard.alone) and re.fullmatch(standard.shape, key):
             return standard.name, standard.holds(key)
     return None
 
@@ -76,20 +76,14 @@ def isbn_13(key: str) -> str:
     return f"{head}{-weighed % 10}"
 
 
-def _standard(
-    name: str, named: str, shape: str, holds: Callable[[str], bool], *, alone: bool = False
-) -> Standard:
-    return Standard(name, frozenset(named.split()), re.compile(shape), holds, alone)
-
-
 STANDARDS = (
-    _standard("iban", "iban", r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", iban, alone=True),
-    _standard("isbn", "isbn", r"97[89][0-9]{10}", ean, alone=True),
-    _standard("isbn", "isbn", r"[0-9]{9}[0-9X]", mod_11),
-    _standard("issn", "issn", r"[0-9]{7}[0-9X]", mod_11),
-    _standard("lei", "lei", r"[A-Z0-9]{18}[0-9]{2}", mod_97),
-    _standard("isin", "isin", r"[A-Z]{2}[A-Z0-9]{9}[0-9]", isin),
-    _standard("ean", "ean gtin upc barcode", r"[0-9]{8}|[0-9]{12,14}", ean),
-    _standard("imei", "imei", r"[0-9]{15}", luhn),
-    _standard("card", "card kreditkarte carte tarjeta", r"[0-9]{13,19}", luhn),
+    Standard("iban", "iban", r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", iban, alone=True),
+    Standard("isbn", "isbn", r"97[89][0-9]{10}", ean, alone=True),
+    Standard("isbn", "isbn", r"[0-9]{9}[0-9X]", mod_11),
+    Standard("issn", "issn", r"[0-9]{7}[0-9X]", mod_11),
+    Standard("lei", "lei", r"[A-Z0-9]{18}[0-9]{2}", mod_97),
+    Standard("isin", "isin", r"[A-Z]{2}[A-Z0-9]{9}[0-9]", isin),
+    Standard("ean", "ean gtin upc barcode", r"[0-9]{8}|[0-9]{12,14}", ean),
+    Standard("imei", "imei", r"[0-9]{15}", luhn),
+    Standard("card", "card kreditkarte carte tarjeta", r"[0-9]{13,19}", luhn),
 )

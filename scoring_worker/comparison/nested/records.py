@@ -8,7 +8,7 @@ field's kind is beside the other field, or where the records have the same shape
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, groupby, pairwise
+from itertools import combinations, groupby, islice, pairwise
 
 from pydantic import JsonValue
 
@@ -39,7 +39,7 @@ def of_different_records(
     if len(placed) < 2:
         return compared
     for border in _BORDERS:
-        records = _records(quote, border)
+        records = _parts(quote, Place(0, len(quote)), border, _MAX_RECORDS - 1)
         if len(records) < 2:
             continue
         homes = [_homes(part.comparison.places, records) for part in placed]
@@ -49,7 +49,12 @@ def of_different_records(
         if (
             complete
             or _of_one_shape(quote, placed, homes, records)
-            or _crosses(quote, placed, homes, [_cells(quote, one, border) for one in records])
+            or _crosses(
+                quote,
+                placed,
+                homes,
+                [_parts(quote, one, _CELLS.get(border, _ENTRY)) for one in records],
+            )
         ):
             return other_record(compared, ", ".join(part.name[:60] for part in placed))
     return compared
@@ -64,23 +69,23 @@ def other_record(compared: Comparison, names: str) -> Comparison:
     return replace(compared, answer="different", findings=(finding, *compared.findings))
 
 
-def _records(quote: str, border: str) -> list[Place]:
-    cuts = [match.span() for match in re.finditer(border, quote)][: _MAX_RECORDS - 1]
-    starts = [0, *(end for _, end in cuts)]
-    ends = [*(start for start, _ in cuts), len(quote)]
-    return [
-        Place(start, end)
-        for start, end in zip(starts, ends, strict=True)
-        if quote[start:end].strip()
-    ]
+def _parts(quote: str, whole: Place, border: str, most: int | None = None) -> list[Place]:
+    """The parts of ``whole`` that are not blank, cut at the first ``most`` borders: records, or
+    the columns of one."""
+    found = re.finditer(border, quote[whole.start : whole.end])
+    cuts = [(whole.start + cut.start(), whole.start + cut.end()) for cut in islice(found, most)]
+    starts = [whole.start, *(end for _, end in cuts)]
+    ends = [*(start for start, _ in cuts), whole.end]
+    every = [Place(start, end) for start, end in zip(starts, ends, strict=True)]
+    return [part for part in every if quote[part.start : part.end].strip()]
 
 
-def _homes(places: Sequence[Place], records: Sequence[Place]) -> set[int]:
+def _homes(places: Sequence[Place], parts: Sequence[Place]) -> set[int]:
+    """Which of ``parts`` hold one of ``places``."""
     return {
         at
-        for place in places
-        for at, record in enumerate(records)
-        if record.start <= place.start and place.end <= record.end
+        for at, part in enumerate(parts)
+        if any(part.start <= place.start and place.end <= part.end for place in places)
     }
 
 
@@ -132,7 +137,7 @@ def _crosses(
     """Whether two fields are in different columns of different records, and each record has a
     value like the other's in that one's column: "Ann Roe, seller; Bo Lee, buyer"."""
     at = [
-        [(row, column) for row in home for column in _columns(part.comparison.places, cells[row])]
+        [(row, column) for row in home for column in _homes(part.comparison.places, cells[row])]
         for part, home in zip(placed, homes, strict=True)
     ]
     alone = [(places[0]) for places in at if len(places) == 1]
@@ -143,24 +148,6 @@ def _crosses(
         and _alike(quote, cells[row], cells[other_row], other_column)
         for (row, column), (other_row, other_column) in combinations(alone, 2)
     )
-
-
-def _cells(quote: str, record: Place, border: str) -> list[Place]:
-    """The columns of ``record``: lines of a block, cells of a row, parts of an entry."""
-    parting = _CELLS.get(border, _ENTRY)
-    cuts = [match.span() for match in re.finditer(parting, quote[record.start : record.end])]
-    starts = [record.start, *(record.start + end for _, end in cuts)]
-    ends = [*(record.start + start for start, _ in cuts), record.end]
-    every = [Place(start, end) for start, end in zip(starts, ends, strict=True)]
-    return [cell for cell in every if quote[cell.start : cell.end].strip()]
-
-
-def _columns(places: Sequence[Place], cells: Sequence[Place]) -> list[int]:
-    return [
-        column
-        for column, cell in enumerate(cells)
-        if any(cell.start <= place.start and place.end <= cell.end for place in places)
-    ]
 
 
 def _alike(quote: str, one: Sequence[Place], other: Sequence[Place], column: int) -> bool:
