@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from safepassage.schemas.schema_field import MAX_OPTION
-from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question, different
-from safepassage.scoring_worker.comparison.denials.assertion_status import places_denied
 
+from ..contract import Comparison, Place, Question, different
+from ..denials.assertion_status import places_denied
 from .truth import truth_of
 
 MAX_ALLOWED = 200

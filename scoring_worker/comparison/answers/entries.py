@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from safepassage.scoring_worker.comparison.contract import Passage, Place
-from safepassage.scoring_worker.comparison.denials.cued_text import CuedText
-from safepassage.scoring_worker.comparison.denials.languages import in_any
-from safepassage.scoring_worker.comparison.denials.scopes import is_break
-from safepassage.scoring_worker.comparison.denials.type_words import same_stem, words_of_type
+from ..contract import Passage, Place
+from ..denials.cued_text import CuedText
+from ..denials.languages import in_any
+from ..denials.scopes import is_break
+from ..denials.type_words import same_stem, words_of_type
 
 _LONGEST_LABEL = 8
 _SIGNS = frozenset({":", "：", "=", "?", "|", "\t"})

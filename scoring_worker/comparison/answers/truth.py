@@ -5,23 +5,13 @@ from functools import lru_cache
 from pydantic import JsonValue
 
 from safepassage.schemas import Finding
-from safepassage.scoring_worker.comparison.contract import (
-    Comparison,
-    Place,
-    Question,
-    different,
-    undecided,
-)
-from safepassage.scoring_worker.comparison.denials.cued_text import CuedText
-from safepassage.scoring_worker.comparison.denials.languages import in_any
-from safepassage.scoring_worker.comparison.denials.scopes import Scope, scoped
-from safepassage.scoring_worker.comparison.denials.tokens import phrase_of
-from safepassage.scoring_worker.comparison.denials.type_words import (
-    asks_for,
-    mentions_of_type,
-    sentence_around,
-)
 
+from ..contract import Comparison, Place, Question, different, undecided
+from ..denials.cued_text import CuedText
+from ..denials.languages import in_any
+from ..denials.scopes import Scope, scoped
+from ..denials.tokens import phrase_of
+from ..denials.type_words import asks_for, mentions_of_type, sentence_around
 from .entries import entries_of, is_labelled, place_of, said
 
 _LONGEST_ANSWER = 20

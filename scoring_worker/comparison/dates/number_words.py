@@ -7,14 +7,7 @@ tables here.
 from collections.abc import Iterable
 from functools import cache
 
-from safepassage.scoring_worker.comparison.cldr_spellout import (
-    COUNT,
-    ORDINAL,
-    YEAR,
-    spelling_languages,
-    spellings,
-)
-
+from ..cldr_spellout import COUNT, ORDINAL, YEAR, spelling_languages, spellings
 from .cldr import base
 from .tokens import tokens
 

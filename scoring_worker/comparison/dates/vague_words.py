@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Literal, get_args
 
-from safepassage.scoring_worker.comparison.languages import sections_by_language
-
+from ..languages import sections_by_language
 from .cldr import base
 from .tokens import Token, tokens
 

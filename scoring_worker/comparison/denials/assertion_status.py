@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Literal, cast
 
 from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, Question
 from safepassage.scoring_worker.text.closed_classes import word_list
 
+from ..contract import Comparison, Passage, Place, Question
 from .cancelled_rows import cancelled_row
 from .cued_text import MAX_AROUND, MAX_QUOTE, Cue, CuedText
 from .languages import Telling, languages, telling

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from safepassage.schemas.alignment import PASSAGE_JOINT
-from safepassage.scoring_worker.comparison.contract import Passage, Place
 
+from ..contract import Passage, Place
 from .languages import CUES, Language, languages, voters
 from .month_homonyms import is_month_of_date
 from .tokens import Token, tokens_of

@@ -35,8 +35,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from itertools import product
 
-from safepassage.scoring_worker.comparison.languages import Sections, sections_by_language
-
+from ..languages import Sections, sections_by_language
 from .tokens import Token, phrase_of, tokens_of
 
 _ANY = "*"

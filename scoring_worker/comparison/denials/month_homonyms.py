@@ -5,12 +5,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from safepassage.scoring_worker.comparison.dates.cldr import (
-    WIDELY_READ,
-    known_languages,
-    month_words,
-)
-
+from ..dates.cldr import WIDELY_READ, known_languages, month_words
 from .languages import languages, voters
 from .tokens import Token, small_words, small_words_of
 

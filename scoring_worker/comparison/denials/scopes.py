@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from safepassage.scoring_worker.comparison.contract import Passage
 from safepassage.scoring_worker.text.closed_classes import word_list
 
+from ..contract import Passage
 from .cued_text import Cue, CuedText, read
 from .tokens import MARK
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
-from safepassage.scoring_worker.comparison.languages import sections_by_language
-
+from ..languages import sections_by_language
 from .figure import Bound
 
 _SIGNS: Mapping[str, Bound] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))

@@ -7,8 +7,8 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import Comparison, Passage, Place, undecided
 
+from ..contract import Comparison, Passage, Place, undecided
 from .agreement import Agreement, End, agreement
 from .bounds import CLAIMED
 from .context import WORD, asked_end, names_unit, scale_named, unit_named, unit_of

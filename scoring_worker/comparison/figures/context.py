@@ -4,8 +4,7 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
-from safepassage.scoring_worker.comparison.contract import Passage
-
+from ..contract import Passage
 from .agreement import End
 from .figure import Figure
 from .lexicon import Sense, lexicon_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from babel.core import get_global
 from babel.numbers import get_currency_name, get_territory_currencies, list_currencies
 
-from safepassage.scoring_worker.comparison.locales import locale_of
+from ..locales import locale_of
 
 _COUNTS = (0, 1, 2, 3, 5, 11, 100, 1_000_000, Decimal("1.5"))
 """Between them they take every plural form that a language has."""

@@ -7,8 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from safepassage.scoring_worker.comparison.locales import locale_of, number_symbol
-
+from ..locales import locale_of, number_symbol
 from .plain_text import NO_BREAK
 
 DIGITS = re.compile(

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
-from safepassage.scoring_worker.comparison.contract import Kind, Place
+from ..contract import Kind, Place
 
 Bound = Literal["none", "exactly", "more_than", "at_least", "less_than", "at_most", "about"]
 """What the words or the sign beside a number make of it; *none* where nothing is there."""

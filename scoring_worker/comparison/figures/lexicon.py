@@ -9,8 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from safepassage.scoring_worker.comparison.locales import locale_of
-
+from ..locales import locale_of
 from .currencies import MINOR, currency_forms, currency_symbols
 from .plain_text import NO_BREAK, Folded, fold, is_unspaced
 from .units import unit_forms, unit_symbols

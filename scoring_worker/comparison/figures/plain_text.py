@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from safepassage.scoring_worker.comparison.contract import Place
+from ..contract import Place
 
 NO_BREAK = "\u00a0"
 """Represents every blank that is not the space bar's: within a number it groups digits."""

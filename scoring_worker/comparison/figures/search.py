@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from pydantic import JsonValue
 
-from safepassage.scoring_worker.comparison.contract import Place
-
+from ..contract import Place
 from .bounds import bound_after, bound_before
 from .compound_figures import linked
 from .digits import MAX_DIGITS, Core, Style, style_in, style_of

@@ -7,14 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from safepassage.scoring_worker.comparison.cldr_spellout import (
-    CARDINAL,
-    ORDINAL,
-    YEAR,
-    spelling_languages,
-    spellings,
-)
-from safepassage.scoring_worker.comparison.languages import sections_by_language
+from ..cldr_spellout import CARDINAL, ORDINAL, YEAR, spelling_languages, spellings
+from ..languages import sections_by_language
 
 _MARKS = "".join(chr(at) for at in range(0x300, 0x1100) if unicodedata.category(chr(at))[0] == "M")
 WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from safepassage.scoring_worker.comparison.locales import number_symbol
-
+from ..locales import number_symbol
 from .affixes import EXPONENT
 from .digits import DIGITS, MAX_DIGITS, Amount, Core, Style, amounts
 from .number_words import Words

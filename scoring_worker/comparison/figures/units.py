@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from babel import localedata
 
-from safepassage.scoring_worker.comparison.locales import locale_of
-
+from ..locales import locale_of
 from .figure import FigureReading
 
 if TYPE_CHECKING:

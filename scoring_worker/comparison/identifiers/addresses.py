@@ -5,7 +5,7 @@ import re
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from safepassage.scoring_worker.comparison.contract import Place
+from ..contract import Place
 
 AddressForm = Literal["email", "url", "ip"]
 

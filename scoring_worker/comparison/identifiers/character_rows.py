@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from safepassage.scoring_worker.comparison.contract import Place
+from ..contract import Place
 
 _MOST = 32
 _MOST_CANDIDATES = 200

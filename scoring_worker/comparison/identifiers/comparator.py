@@ -12,10 +12,10 @@ from functools import lru_cache, partial
 from rapidfuzz.distance import Levenshtein
 
 from safepassage.schemas import Finding
-from safepassage.scoring_worker.comparison.contract import Comparison, Passage, different, undecided
-from safepassage.scoring_worker.comparison.names.types import type_words
 from safepassage.scoring_worker.text.closed_classes import word_list
 
+from ..contract import Comparison, Passage, different, undecided
+from ..names.types import type_words
 from .addresses import address_of, addresses, is_part
 from .character_rows import candidates, key_of, literal, rows_of
 from .check_digits import check_of, isbn_13

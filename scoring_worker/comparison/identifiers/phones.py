@@ -9,8 +9,9 @@ from itertools import islice
 
 import phonenumbers
 
-from safepassage.scoring_worker.comparison.contract import Comparison, Place, different, undecided
 from safepassage.scoring_worker.text.closed_classes import word_list
+
+from ..contract import Comparison, Place, different, undecided
 
 _PHONE = re.compile(r"(?<![\w+])\+?\(?[0-9](?:[ \u00a0()./‐–-]{0,3}[0-9]){5,19}(?![\w])")
 _ASKED = word_list("asks_phone")

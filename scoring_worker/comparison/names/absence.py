@@ -6,10 +6,10 @@ from anyascii import anyascii
 from rapidfuzz.distance import OSA
 
 from safepassage.schemas import FindingCode
-from safepassage.scoring_worker.comparison.contract import Comparison, Place, different, undecided
 from safepassage.scoring_worker.text.language import script_of
 from safepassage.scoring_worker.text.segmentation import Word
 
+from ..contract import Comparison, Place, different, undecided
 from .acronyms import acronyms
 from .parts import CONJUNCTIONS, PARTICLES, TITLES, is_initial, place_of
 from .windows import Quoted, Relation, named, relation

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.text.closed_classes import word_list
 from safepassage.scoring_worker.text.segmentation import Word
 
+from ..contract import Place
 from .parts import CONJUNCTIONS, PARTICLES, place_of, without_form
 
 _SHORTEST, _LONGEST = 2, 8

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import Comparison, Passage, different, undecided
 from safepassage.scoring_worker.text.language import script_of
 from safepassage.scoring_worker.text.segmentation import Word, words_of
 
+from ..contract import Comparison, Passage, different, undecided
 from .absence import absent_name
 from .acronyms import spelling
 from .parts import NameParts, form_at, is_initial, parts_of, place_of

@@ -11,10 +11,10 @@ from types import MappingProxyType
 from babel import Locale
 from babel.core import get_global
 
-from safepassage.scoring_worker.comparison.contract import Place
-from safepassage.scoring_worker.comparison.locales import locale_of
 from safepassage.scoring_worker.text.segmentation import Word, words_of
 
+from ..contract import Place
+from ..locales import locale_of
 from .parts import place_of
 
 _LONGEST_NAME = 5

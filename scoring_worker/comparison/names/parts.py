@@ -11,9 +11,10 @@ from functools import lru_cache
 
 from cleanco import prepare_default_terms
 
-from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.text.closed_classes import word_list
 from safepassage.scoring_worker.text.segmentation import Word
+
+from ..contract import Place
 
 TITLES = word_list("titles")
 """Forms of address and what is behind a name, by plain key. Those that are given names too

@@ -6,9 +6,9 @@ import regex
 from anyascii import anyascii
 
 from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import Comparison, Place, different, undecided
 from safepassage.scoring_worker.text.segmentation import Word
 
+from ..contract import Comparison, Place, different, undecided
 from .parts import place_of
 from .types import NameKind
 from .word_agreement import one_slip_apart

@@ -10,19 +10,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.text.language import language_of
 from safepassage.scoring_worker.text.segmentation import Word
 
+from ..contract import Place
 from .parts import CONJUNCTIONS, PARTICLES, TITLES, is_initial, place_of
 from .types import NameKind
-from .word_agreement import (
-    abbreviates,
-    inflects,
-    name_inflects,
-    one_slip_apart,
-    same_but_misread,
-)
+from .word_agreement import abbreviates, inflects, name_inflects, one_slip_apart, same_but_misread
 
 _LONG_WORD, _LONG_NOTE = 4, 2
 _REACH = 8

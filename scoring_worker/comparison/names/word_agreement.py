@@ -6,8 +6,9 @@ from functools import cache, lru_cache
 import snowballstemmer
 from rapidfuzz.distance import OSA, Prefix
 
-from safepassage.scoring_worker.comparison.locales import locale_of
 from safepassage.scoring_worker.text.closed_classes import word_list
+
+from ..locales import locale_of
 
 _CONFUSED = re.compile(r"rn|vv|cl|ii|[01|58]")
 _READ_AS = {

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from safepassage.scoring_worker.comparison.contract import Place
 from safepassage.scoring_worker.text.segmentation import Word
+
+from ..contract import Place
 
 MOST_PLACES = 16
 _MOST_TRIES = 256

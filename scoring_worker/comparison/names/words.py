@@ -10,16 +10,9 @@ from collections.abc import Sequence
 from itertools import islice
 
 from safepassage.schemas import Finding, FindingCode
-from safepassage.scoring_worker.comparison.contract import (
-    Comparison,
-    Kind,
-    Passage,
-    Place,
-    different,
-    undecided,
-)
 from safepassage.scoring_worker.text.segmentation import LONGEST_TEXT, Word, words_of
 
+from ..contract import Comparison, Kind, Passage, Place, different, undecided
 from .acronyms import Spelling, spelling
 from .word_agreement import inflects, same_but_misread, with_hangul_particle
 from .word_runs import MOST_PLACES, runs_of

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from safepassage.schemas import Finding
-from safepassage.scoring_worker.comparison.contract import Place, different
 
+from ..contract import Place, different
 from .parts import NestedPart
 
 _AND = r"(?:and|or|und|oder|et|ou|y|e|o|ed|en|of|sowie|&|\+)"

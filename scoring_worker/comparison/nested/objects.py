@@ -10,10 +10,10 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from safepassage.scoring_worker.comparison.answers.absence import is_empty
-from safepassage.scoring_worker.comparison.contract import Comparison, Question
 from safepassage.scoring_worker.text.closed_classes import lines_of
 
+from ..answers.absence import is_empty
+from ..contract import Comparison, Question
 from .enumerations import claimed_by_others, with_unclaimed
 from .parts import MAX_DEPTH, Budget, NestedPart, together, too_deep
 from .records import of_different_records, other_record, swapped

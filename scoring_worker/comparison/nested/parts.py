@@ -4,13 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from safepassage.schemas import Finding
-from safepassage.scoring_worker.comparison.contract import (
-    Answer,
-    Comparison,
-    Kind,
-    Place,
-    undecided,
-)
+
+from ..contract import Answer, Comparison, Kind, Place, undecided
 
 MAX_DEPTH = 8
 MAX_PARTS = 200

@@ -13,8 +13,8 @@ from itertools import combinations, groupby, islice, pairwise
 from pydantic import JsonValue
 
 from safepassage.schemas import Finding
-from safepassage.scoring_worker.comparison.contract import Comparison, Place
 
+from ..contract import Comparison, Place
 from .parts import NestedPart
 
 _BORDERS = (r"\n\s*\n", r"\n", r";", r"\),(?=\s)", r"(?<=\w\w)[.](?=\s+[^\W\d_a-z])", r",(?=\s)")
