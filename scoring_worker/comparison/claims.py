@@ -82,7 +82,6 @@ def _counts(figure: Figure) -> bool:
 def _of_figure(
     question: Question, claim: _Said, passage: Sequence[_Said], figure: Figure, seen: Comparison
 ) -> Finding:
-    """The finding for a figure that the passage has not."""
     (found,) = seen.findings
     of_unit: FindingCode | None = next((one for one in _OF_UNITS if one == found.code), None)
     exact = figure.bound in ("none", "exactly")
@@ -112,7 +111,6 @@ def _is_beside_another(
 
 
 def _may_be_reckoned(question: Question, claim: _Said, figure: Figure) -> bool:
-    """Whether ``figure`` may follow from the others of passage and claim."""
     language, mine = question.passage.language, figure.readings[0]
     known = (*figures_in(question.passage.quote, language), *figures_in(claim.text, language))
     amounts = (one.readings[0].amount for one in known if one.readings)
@@ -193,17 +191,14 @@ def _neighbours(text: str, figure: Figure) -> tuple[str, str]:
 def _of_denial(mine: _Said, theirs: Sequence[_Said]) -> Iterator[Finding]:
     detail = "one of claim and passage denies, the other does not"
     same = [one for one in theirs if one.words == mine.words and len(mine.words) >= _FEWEST]
-    if same and all(_denies_alone(mine, one) for one in same):
+    # One denial, and nothing that may lift or restrict it, parts the two.
+    alone = (one.denials + mine.denials == 1 and one.conditions == mine.conditions for one in same)
+    if same and all(alone):
         yield Finding(code="denial_differs", detail=detail)
         return
     nearest = max(theirs, key=lambda one: len(one.words & mine.words), default=mine)
     if bool(mine.denials) != bool(nearest.denials):
         yield Finding(code="denial_unsure", detail=detail)
-
-
-def _denies_alone(one: _Said, other: _Said) -> bool:
-    """Whether one denial, and nothing that may lift or restrict it, parts the two."""
-    return one.denials + other.denials == 1 and one.conditions == other.conditions
 
 
 def _sentences(quote: str) -> Sequence[str]:

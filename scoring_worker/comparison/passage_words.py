@@ -100,7 +100,6 @@ class PassageWords:
 
     @cached_property
     def _units(self) -> frozenset[object]:
-        """What the units and currencies that are written measure."""
         written = (word.text[word.start : word.end] for words in self._words for word in words)
         named = (unit_of(text, self.language) for text in written)
         of_figures = {reading.unit for one in self.figures for reading in one.readings}

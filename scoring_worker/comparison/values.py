@@ -22,7 +22,8 @@ _LONGEST_MONTH, _LONGEST_COUNT = 30, 200
 _AMOUNT = re.compile(r"[(%]|[.,]\d{1,2}\s*$")
 _FIRST = frozenset({"asked", "certain"})
 """Identifiers that are not figures, though they may consist of digits."""
-_MIN_DIGITS = 3
+_LEADING_ZERO = re.compile(r"\s*0(?=\d*[^\D0])\d{2,}\s*")
+"""The "02110" that is a code and no amount."""
 _ADDRESSED = frozenset("@./:")
 
 
@@ -73,7 +74,7 @@ def _identifier(written: str, entity_type: str) -> Literal["asked", "certain", "
         return None
     known = identifier_of(written, entity_type)
     if known is None:
-        return "certain" if _has_leading_zero(written) else None
+        return "certain" if _LEADING_ZERO.fullmatch(written) else None
     if asks_for_identifier(entity_type):
         return "asked"
     return "shaped" if known.form == "code" else "certain"
@@ -85,12 +86,6 @@ def compare_date_value(question: Question) -> Comparison | None:
     order = passage.day_first if question.day_first is None else question.day_first
     date = date_of_value(question.value, passage.language, question.entity_type, order)
     return None if date is None else at_asked_end(question, compare_date(date, passage))
-
-
-def _has_leading_zero(text: str) -> bool:
-    """ "02110" is a code and no amount."""
-    bare = text.strip()
-    return len(bare) >= _MIN_DIGITS and bare.isdigit() and bare[0] == "0" and bare.strip("0") != ""
 
 
 def is_name(value: str, entity_type: str) -> bool:

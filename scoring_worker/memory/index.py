@@ -51,7 +51,6 @@ class TypeMemory:
 
     @cached_property
     def _rows(self) -> dict[str, list[int]]:
-        """The rows that each reviewer judged."""
         rows: dict[str, list[int]] = defaultdict(list)
         for row, entry in enumerate(self._listed):
             for vote in entry.votes:

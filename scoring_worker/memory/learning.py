@@ -84,7 +84,6 @@ def learnt_entries(
 
 
 def _questions(decision: StandingDecision) -> Iterator[_Question]:
-    """The value as extracted, and a correction of it."""
     asked = decision.asked
     if asked is None or decision.decision is None:
         return

@@ -2,7 +2,6 @@
 stated* are three different things; an empty list does not tell the first from the second."""
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Literal
 
 from pydantic import JsonValue
@@ -46,23 +45,12 @@ def is_empty(value: JsonValue) -> bool:
 def _of_words(value: str) -> Absence | None:
     if len(value) > _LONGEST:
         return None
-    bare = value.strip()
-    if not bare:
-        return "either"
-    if bare[0].casefold() not in _first_letters():
-        return None
     phrase = phrase_of(value).removesuffix(" .")
-    if phrase in in_any("either"):
+    if not value.strip() or phrase in in_any("either"):
         return "either"
     if phrase in in_any("none") and phrase not in in_any("no answer"):
         return "none"
     return "unstated" if phrase in in_any("unstated") else None
-
-
-@cache
-def _first_letters() -> frozenset[str]:
-    """With which the phrases that say "none" begin; most values begin with others."""
-    return frozenset(phrase[0] for section in _SECTIONS for phrase in in_any(section))
 
 
 def compare_none(question: Question, wanted: Absence) -> Comparison:
@@ -98,9 +86,10 @@ def _denied(question: Question, reading: CuedText, scopes: tuple[Scope, ...]) ->
     passage = question.passage
     first, last = reading.span(Place(0, len(passage.quote)))
     mentions = mentions_of_type(question.entity_type, reading, scopes, first, last, near=False)
-    if not mentions or any(mention.denied is None for mention in mentions):
+    if not mentions or None in mentions.values():
         return ()
-    return place_of(reading, passage, mentions[0].at, mentions[0].at + 1)
+    first_said = next(iter(mentions))
+    return place_of(reading, passage, first_said, first_said + 1)
 
 
 def _given(question: Question, reading: CuedText, labelled: list[Entry]) -> Comparison:

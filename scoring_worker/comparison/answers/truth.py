@@ -1,6 +1,7 @@
 """Yes and no: what a row of a form answers, and what a sentence denies of the type's own words."""
 
 from functools import lru_cache
+from itertools import islice
 
 from pydantic import JsonValue
 
@@ -15,6 +16,7 @@ from ..denials.type_words import asks_for, mentions_of_type, sentence_around
 from .entries import entries_of, is_labelled, place_of, said
 
 _LONGEST_ANSWER = 20
+_MOST_PLACES = 32
 
 
 def truth_of(value: JsonValue) -> bool | None:
@@ -48,7 +50,6 @@ def compare_truth(question: Question, wanted: bool) -> Comparison:
 
 
 def _answers(question: Question, reading: CuedText) -> list[tuple[bool, tuple[Place, ...]]]:
-    """What the rows with the type's label answer, and where."""
     passage = question.passage
     found = []
     for entry in entries_of(reading, passage):
@@ -77,12 +78,11 @@ def _by_denial(
     passage = question.passage
     first, last = reading.span(Place(0, len(passage.quote)))
     mentions = mentions_of_type(question.entity_type, reading, scopes, first, last, near=False)
-    places = tuple(
-        place for m in mentions[:32] for place in place_of(reading, passage, m.at, m.at + 1)
-    )
-    denied = [mention.denied for mention in mentions if mention.denied is not None]
+    told = islice(mentions, _MOST_PLACES)
+    places = tuple(place for at in told for place in place_of(reading, passage, at, at + 1))
+    denied = [words for words in mentions.values() if words is not None]
     unsure = asks_for(question.entity_type, "asks") or len(denied) < len(mentions)
-    if not denied or unsure or any(_is_lifted(reading, scopes, m.at) for m in mentions):
+    if not denied or unsure or any(_is_lifted(reading, scopes, at) for at in mentions):
         return Comparison("not_comparable", "truth", places)
     if not wanted:
         return Comparison("same", "truth", places)

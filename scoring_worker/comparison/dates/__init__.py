@@ -8,11 +8,4 @@ from .partial_date import PartialDate, Parts, Time
 from .search import dates_in
 from .values import date_of_value
 
-__all__ = [
-    "PartialDate",
-    "Parts",
-    "Time",
-    "compare_date",
-    "date_of_value",
-    "dates_in",
-]
+__all__ = ["PartialDate", "Parts", "Time", "compare_date", "date_of_value", "dates_in"]

@@ -102,7 +102,6 @@ def _decide(
 
 
 def _why_open(value: PartialDate, passage: Passage, seen: _Seen, around: str) -> Finding | None:
-    """Why the quote's dates decide nothing, or None where they do."""
     for code, why in _WHY_OPEN.items():
         matched = [date for date, how in seen if why(date, how)]
         if matched:

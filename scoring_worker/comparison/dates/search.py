@@ -77,7 +77,6 @@ def _without_overlaps(dates: Sequence[PartialDate]) -> list[PartialDate]:
 def _doubt(
     text: str, found: Sequence[Token], starts: Sequence[int], date: PartialDate, words: Lexicon
 ) -> PartialDate:
-    """``date`` with the certainty that the words around it leave."""
     if date.certainty != "stated":
         return date
     first = bisect_left(starts, date.start)

@@ -242,8 +242,10 @@ def _sightings(
     for scope in found:
         words = reading.words(scope.cue.start, scope.cue.end)
         if scope.sense == "supposed" and supposed:
-            sure_of_it = kind not in _FIGURES and _is_only_supposed(scope, first)
-            sightings.append(Sighting("only_supposed" if sure_of_it else "hypothetical", words))
+            # Right before the value it says no more than that it may be: "possible rash".
+            beside = first == scope.cue.end and not scope.backward
+            only = kind not in _FIGURES and beside and "unsure" in scope.cue.sections
+            sightings.append(Sighting("only_supposed" if only else "hypothetical", words))
         elif scope.sense in ("superseded", "planned"):
             of_noun = kind not in _FIGURES  # whose words "of 480" and "for 3 May" are not
             sightings += _of_another_time(question, reading, scope, (first, last), of_noun=of_noun)
@@ -251,11 +253,6 @@ def _sightings(
             surely = _is_of_another(reading, scope.cue)
             sightings.append(Sighting("of_someone_else" if surely else "someone_else_near", words))
     return sightings
-
-
-def _is_only_supposed(scope: Scope, first: int) -> bool:
-    """Whether the cue right before the value says no more than that it may be: "possible rash"."""
-    return first == scope.cue.end and not scope.backward and "unsure" in scope.cue.sections
 
 
 def _of_another_time(
@@ -314,7 +311,6 @@ def _denies_context(
 def _covers(
     question: Question, kind: str, reading: CuedText, scope: Scope, value: tuple[int, int]
 ) -> bool:
-    """Whether ``scope`` speaks of the value at the tokens of ``value``."""
     first, last = value
     inside = first <= scope.cue.start and scope.cue.end <= last
     if inside:

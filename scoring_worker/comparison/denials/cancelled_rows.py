@@ -54,7 +54,6 @@ def _of_one_entry(reading: CuedText, last: int, edge: int, sign: str) -> bool:
 
 
 def _row(reading: CuedText, first: int, last: int) -> tuple[int, int]:
-    """The tokens of the line, at most `_REACH` on either side."""
     start, end = first, last
     while start > max(0, first - _REACH) and reading.tokens[start - 1].text != MARK:
         start -= 1

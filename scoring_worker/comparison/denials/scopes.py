@@ -87,7 +87,8 @@ def _scopes(reading: CuedText, cue: Cue) -> Iterator[Scope]:
     if "prefix" in sections and _is_prefix(reading, cue):
         yield Scope("denied", cue, cue.end, cue.end + 2)
         return
-    labels = _is_label(reading, cue)
+    # "Excluded: flood, fire" has the cue as the label of what follows.
+    labels = cue.end < len(reading.tokens) and reading.tokens[cue.end].text in {":", "："}
     if "no" in sections and _speaks_on(reading, cue):
         yield Scope("denied", cue, cue.end, _forward(reading, cue.end, _LIST_REACH, listed=True))
     elif "except" in sections and _speaks_on(reading, cue):
@@ -160,11 +161,6 @@ def _is_prefix(reading: CuedText, cue: Cue) -> bool:
     return joined and dash.end == reading.tokens[cue.end + 1].start
 
 
-def _is_label(reading: CuedText, cue: Cue) -> bool:
-    """Whether the cue is the label of what follows: "Excluded: flood, fire"."""
-    return cue.end < len(reading.tokens) and reading.tokens[cue.end].text in {":", "："}
-
-
 def _speaks_on(reading: CuedText, cue: Cue) -> bool:
     """Whether a word follows: the "no" of "Smoker: no, alcohol" is an answer, not a denial."""
     return cue.end < len(reading.tokens) and (
@@ -198,7 +194,6 @@ def _forward(
 
 
 def _backward(reading: CuedText, at: int) -> int:
-    """The first token that a cue at ``at`` reaches back to."""
     left = _BACK_REACH
     while at > 0 and left > 0:
         token = reading.tokens[at - 1]

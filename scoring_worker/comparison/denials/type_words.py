@@ -1,7 +1,6 @@
 """What the words of an entity type ask for, and where a passage says or denies those words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from rapidfuzz.distance import Prefix
@@ -53,14 +52,6 @@ def asks_for(entity_type: str, section: str) -> bool:
     return denies(bare)
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """The type's word at token ``at``, and the words that deny it, or None."""
-
-    at: int
-    denied: str | None
-
-
 def mentions_of_type(
     entity_type: str,
     reading: CuedText,
@@ -69,18 +60,19 @@ def mentions_of_type(
     end: int,
     *,
     near: bool = True,
-) -> list[Mention]:
-    """Where tokens ``start`` to ``end`` have a word with the stem of one of the type's.
+) -> dict[int, str | None]:
+    """Where tokens ``start`` to ``end`` have a word with the stem of one of the type's, with the
+    words that deny it, or None.
 
     ``near``: only a denial right beside the word counts, not one whose reach ends behind it.
     """
     stems = [word for word in words_of_type(entity_type) if len(word) >= _STEM]
     beginnings = {stem[:_STEM] for stem in stems}
-    return [
-        Mention(at, _denied_at(reading, scopes, at, near=near))
+    return {
+        at: _denied_at(reading, scopes, at, near=near)
         for at, token in enumerate(reading.tokens[start:end], start)
         if token.text[:_STEM] in beginnings and any(same_stem(token.text, stem) for stem in stems)
-    ]
+    }
 
 
 def denied_words_of_type(
@@ -96,18 +88,18 @@ def denied_words_of_type(
     first, last = value
     start, end = sentence_around(reading, first, last)
     own = [token.text for token in reading.tokens[first:last]]
-    mentions = [
-        mention
-        for mention in mentions_of_type(entity_type, reading, scopes, start, end)
-        if not first <= mention.at < last
-        and not any(same_stem(reading.tokens[mention.at].text, word) for word in own)
-    ]
+    mentions = {
+        at: denied
+        for at, denied in mentions_of_type(entity_type, reading, scopes, start, end).items()
+        if not first <= at < last
+        and not any(same_stem(reading.tokens[at].text, word) for word in own)
+    }
     if not mentions:
         return None
-    nearest = min(mentions, key=lambda m: (first - m.at if m.at < first else m.at - last, -m.at))
+    nearest = min(mentions, key=lambda at: (first - at if at < first else at - last, -at))
     # "No injury except a fracture", "no change, but a fracture": the value is on the other side.
-    turned = (reading.marks["except"] | reading.marks["close"]) & set(range(nearest.at, first))
-    return None if turned else nearest.denied
+    turned = (reading.marks["except"] | reading.marks["close"]) & set(range(nearest, first))
+    return None if turned else mentions[nearest]
 
 
 def same_stem(word: str, other: str) -> bool:

@@ -68,7 +68,9 @@ def bound_before(lowered: str, at: int) -> tuple[Bound, int]:
         spelt = f"{words[begin][1]} {spelt}".strip()
         if spelt in _BEFORE and lowered[words[begin][0] : end].split() == spelt.split():
             found = _BEFORE[spelt], words[begin][0]
-    return _unless_denied(lowered, found) if found[0] in _TURNED else found
+    bound, start = found
+    words = _TAIL.findall(lowered, max(0, start - 8), start) if bound in _TURNED else ()
+    return (_TURNED[bound], start) if words and words[-1] in _NOT else found
 
 
 def bound_after(lowered: str, at: int) -> tuple[Bound, int]:
@@ -78,10 +80,3 @@ def bound_after(lowered: str, at: int) -> tuple[Bound, int]:
     start = at + 1 if lowered[at : at + 1] == " " else at
     match = _BEGINS.match(lowered, start, start + _REACH)
     return (_AFTER[match[0]], match.end()) if match else ("none", at)
-
-
-def _unless_denied(lowered: str, found: tuple[Bound, int]) -> tuple[Bound, int]:
-    """ "Not more than" is "at most"."""
-    bound, start = found
-    words = _TAIL.findall(lowered, max(0, start - 8), start)
-    return (_TURNED[bound], start) if words and words[-1] in _NOT else found

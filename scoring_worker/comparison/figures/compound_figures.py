@@ -36,13 +36,10 @@ def _link(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:
     if one.figure.pair or other.figure.pair or one.figure.ordinal or other.figure.ordinal:
         return None
     gap = folded.lowered[one.end : other.start].strip()
-    if gap in _TO or (gap in _AND and _after_between(folded, one)):
+    before = folded.lowered[max(0, one.start - 14) : one.start].rstrip()
+    if gap in _TO or (gap in _AND and before.endswith(_BETWEEN)):
         return _range(folded, one, other)
     return _sum(folded, one, other) if gap in {"", *_AND} - {"to"} else None
-
-
-def _after_between(folded: Folded, one: Read) -> bool:
-    return folded.lowered[max(0, one.start - 14) : one.start].rstrip().endswith(_BETWEEN)
 
 
 def _range(folded: Folded, one: Read, other: Read) -> tuple[Figure, ...] | None:

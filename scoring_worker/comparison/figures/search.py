@@ -146,7 +146,6 @@ def _parse_text(value: str, language: str | None) -> Figure | None:
 
 
 def _only(value: str, language: str | None, style: Style) -> Figure | None:
-    """The one figure that ``value`` consists of."""
     folded = fold(value)
     whole = [one for one in _figures(folded, language, style) if one.part == "whole"]
     if len(whole) != 1 or not whole[0].readings:

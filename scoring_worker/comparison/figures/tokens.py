@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
+from ..contract import Place
 from ..locales import number_symbol
 from .affixes import EXPONENT
 from .digits import DIGITS, MAX_DIGITS, Amount, Core, Style, amounts
@@ -27,32 +28,26 @@ class Piece(NamedTuple):
     amount: Amount | None
 
 
-class Token(NamedTuple):
-    """Digits with the signs between them, at ``start`` to ``end`` of the folded text."""
-
-    start: int
-    end: int
-
-
-def tokens(folded: Folded) -> list[Token]:
-    """What may be numbers, from left to right. Blanks that cannot group digits part them."""
-    found: list[Token] = []
+def tokens(folded: Folded) -> list[Place]:
+    """Digits with the signs between them, which may be numbers, from left to right. Blanks that
+    cannot group digits part them."""
+    found: list[Place] = []
     for match in DIGITS.finditer(folded.text):
         written = match[0]
         if not (" " in written or NO_BREAK in written) or (
             len(written) <= MAX_DIGITS and amounts(written, Style())
         ):
-            found.append(Token(match.start(), match.end()))
+            found.append(Place(match.start(), match.end()))
             continue
         at = match.start()
         for part in written.replace(NO_BREAK, " ").split(" "):
-            found.append(Token(at, at + len(part)))
+            found.append(Place(at, at + len(part)))
             at += len(part) + 1
     return found
 
 
 def cores(
-    folded: Folded, found: list[Token], style: Style, language: str | None
+    folded: Folded, found: list[Place], style: Style, language: str | None
 ) -> Iterator[Core | Piece]:
     """The numbers, and after each that may be several what its pieces would be."""
     at = 0
@@ -83,7 +78,7 @@ def fractions(folded: Folded) -> Iterator[Core]:
         yield Core(match.start(), match.end(), (Amount(value, value, sure=True),))
 
 
-def _run(text: str, found: list[Token], at: int) -> list[Token]:
+def _run(text: str, found: list[Place], at: int) -> list[Place]:
     """Tokens with nothing but a hyphen, slash or colon between them."""
     run = [found[at]]
     while at + 1 < len(found) and text[found[at].end : found[at + 1].start] in _TIGHT:
@@ -93,7 +88,7 @@ def _run(text: str, found: list[Token], at: int) -> list[Token]:
 
 
 def _one(
-    folded: Folded, token: Token, style: Style, language: str | None
+    folded: Folded, token: Place, style: Style, language: str | None
 ) -> Iterator[Core | Piece]:
     read = _amounts(folded, token, style)
     if not read:
@@ -110,7 +105,7 @@ def _one(
 
 
 def _two(
-    folded: Folded, run: list[Token], style: Style, language: str | None
+    folded: Folded, run: list[Place], style: Style, language: str | None
 ) -> Iterator[Core | Piece]:
     first, second = (_amounts(folded, token, style) for token in run)
     sign = folded.text[run[0].end]
@@ -125,7 +120,7 @@ def _two(
         yield from _pieces(folded, run)
 
 
-def _pair(folded: Folded, run: list[Token], first: Amount, second: Amount) -> Core:
+def _pair(folded: Folded, run: list[Place], first: Amount, second: Amount) -> Core:
     """A fraction such as 1/2, or two numbers such as 120/80."""
     start, end = run[0].start, run[1].end
     top, bottom = first.value, second.value
@@ -134,13 +129,13 @@ def _pair(folded: Folded, run: list[Token], first: Amount, second: Amount) -> Co
     return Core(start, end, (first,), second=second.value)
 
 
-def _is_range(text: str, run: list[Token], first: Amount, second: Amount) -> bool:
+def _is_range(text: str, run: list[Place], first: Amount, second: Amount) -> bool:
     """10-15 is a range; 2021-001 is a number of a file, since no number starts with a zero."""
     starts_with_zero = text[run[1].start] == "0" and second.value >= 1
     return first.value < second.value and not starts_with_zero
 
 
-def _pieces(folded: Folded, run: list[Token]) -> Iterator[Piece]:
+def _pieces(folded: Folded, run: list[Place]) -> Iterator[Piece]:
     left = _MAX_PIECES
     for token in run:
         if token.end - token.start > MAX_DIGITS or left <= 0:
@@ -152,7 +147,7 @@ def _pieces(folded: Folded, run: list[Token]) -> Iterator[Piece]:
             yield Piece(match.start(), match.end(), whole)
 
 
-def _amounts(folded: Folded, token: Token, style: Style) -> tuple[Amount, ...]:
+def _amounts(folded: Folded, token: Place, style: Style) -> tuple[Amount, ...]:
     if token.end - token.start > MAX_DIGITS:
         return ()
     written = folded.text[token.start : token.end]

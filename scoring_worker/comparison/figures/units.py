@@ -98,23 +98,17 @@ def measure(unit: str) -> Measure | None:
         base, times = _MULTIPLES[unit]
         found = measure(base)
         return found and Measure(found.dimension, found.scale * Fraction(times), found.offset)
+    import pint  # noqa: PLC0415 - a fifth of a second, and most values have no unit
+
     try:
-        expression = _expression(unit)
+        expression = " / ".join(_factor(part) for part in unit.split("-per-"))
         nothing = _registry().Quantity(Fraction(0), expression).to_root_units()
         one = _registry().Quantity(Fraction(1), expression).to_root_units()
-    except _pint_errors():
-        return None
+    except (pint.PintError, ArithmeticError, SyntaxError, TokenError, TypeError, ValueError):
+        return None  # pint lets Python's tokenizer fail for a name that it does not know
     dimension = " ".join(sorted(f"{name}^{power}" for name, power in one.dimensionality.items()))
     offset = Fraction(nothing.magnitude)
     return Measure(dimension.replace("^1", ""), Fraction(one.magnitude) - offset, offset)
-
-
-@cache
-def _pint_errors() -> tuple[type[Exception], ...]:
-    """What pint lets through of its own and of Python's tokenizer for a name it does not know."""
-    import pint  # noqa: PLC0415 - a fifth of a second, and most values have no unit
-
-    return pint.PintError, ArithmeticError, SyntaxError, TokenError, TypeError, ValueError
 
 
 @cache
@@ -122,10 +116,6 @@ def _registry() -> pint.UnitRegistry[Fraction]:
     import pint  # noqa: PLC0415
 
     return pint.UnitRegistry(non_int_type=Fraction, cache_folder=None)
-
-
-def _expression(unit: str) -> str:
-    return " / ".join(_factor(part) for part in unit.split("-per-"))
 
 
 def _factor(part: str) -> str:

@@ -52,7 +52,6 @@ def absent_name(core: Sequence[Word], quoted: Quoted, script: str, outside: bool
 
 
 def _candidates(quoted: Quoted) -> list[Word]:
-    """The words that may be of a name, each once."""
     seen: dict[str, Word] = {}
     for word in quoted.words:
         if len(seen) == _MOST_WORDS:

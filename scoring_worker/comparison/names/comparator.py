@@ -9,7 +9,6 @@ gives only in part, in another script or as an acronym is for the judge to read.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from safepassage.schemas import Finding, FindingCode
 from safepassage.scoring_worker.text.language import script_of
@@ -60,9 +59,8 @@ def compare_names(value: str, passage: Passage, entity_type: str = "") -> Compar
         return compare_solid(sought, value, words, quote, kind=kind, outside=outside)
     flat = quote.isupper() or quote.islower()  # capitals tell nothing
     quoted = Quoted(words, quote, flat, passage.language, kind)
-    read = _in_windows(parts, quoted, entity_type)
-    answer = read.comparison if read else None
-    if read is None or read.loose:
+    answer, loose = _in_windows(parts, quoted, entity_type) or (None, True)
+    if loose:
         spelt = spelling(sought, value, words, quote)
         if spelt and (answer is None or spelt.verdict != "other"):
             return of_spelling(spelt, "name", outside)
@@ -93,34 +91,25 @@ def _without_company(
     return Comparison("same", "name", runs.places)
 
 
-class _WindowAnswer(NamedTuple):
-    """``near``: how many parts are there or have something like them in their place. ``loose``:
-    *different* by a word that is like none of them."""
-
-    comparison: Comparison
-    near: int
-    loose: bool
-
-    @property
-    def rank(self) -> tuple[int, bool]:
-        return self.near, self.comparison.answer == "not_comparable"
-
-
-def _in_windows(parts: NameParts, quoted: Quoted, entity_type: str) -> _WindowAnswer | None:
+def _in_windows(
+    parts: NameParts, quoted: Quoted, entity_type: str
+) -> tuple[Comparison, bool] | None:
     """The answer of the span that holds most of the name, the undecided one of two that hold as
-    much; None where none holds any."""
-    best: _WindowAnswer | None = None
+    much, and whether it is *different* by a word that is like none of the name; None where no
+    span holds any."""
+    best: tuple[Comparison, bool] | None = None
+    highest = -1, False
     for position in _anchors(parts.core, quoted.words):
         window = window_at(parts.core, position, quoted)
         answer = _read(window, parts, quoted, entity_type)
         unlike = sum(missing.relation in _UNLIKE for missing in window.missing)
         liked = any(m.relation in {"slip", "other_initial"} for m in window.missing)
         loose = answer.answer == "different" and not liked
-        read = _WindowAnswer(answer, len(parts.core) - unlike, loose)
         if answer.answer == "same":
-            return read
-        if best is None or read.rank > best.rank:
-            best = read
+            return answer, loose
+        rank = len(parts.core) - unlike, answer.answer == "not_comparable"
+        if rank > highest:
+            best, highest = (answer, loose), rank
     return best
 
 

@@ -103,6 +103,5 @@ def _shares_script(value: str, quote: str) -> bool:
 
 
 def _shared(sought: Sequence[Word], words: Sequence[Word]) -> tuple[Place, ...]:
-    """Where the first characters of the name that the quote has are."""
     name = {word.keys.plain for word in sought}
     return tuple(place_of(word) for word in words if word.keys.plain in name)[:16]

@@ -63,7 +63,9 @@ def quoted_in_a_row(
         findings = () if runs.exact else (accents,)
         return Comparison("same", kind, runs.places, findings=findings)
     if len(sought) == 1:
-        places = _with_particles(sought[0], quoted)
+        exact = sought[0].keys.exact
+        forms = (word for word in quoted if with_hangul_particle(exact, word.keys.exact))
+        places = tuple(Place(word.start, word.end) for word in islice(forms, MOST_PLACES))
         if places:
             return Comparison("same", kind, places)
     if runs.respaced:
@@ -99,11 +101,6 @@ def _literally(value: str, quote: str, kind: Kind) -> Comparison:
     return Comparison("same" if places else "not_comparable", kind, places)
 
 
-def _with_particles(word: Word, quoted: Sequence[Word]) -> tuple[Place, ...]:
-    found = [w for w in quoted if with_hangul_particle(word.keys.exact, w.keys.exact)]
-    return tuple(Place(other.start, other.end) for other in found[:MOST_PLACES])
-
-
 def _look_up(
     sought: Sequence[Word], quoted: Sequence[Word]
 ) -> tuple[tuple[Place, ...], list[Word]]:
@@ -123,13 +120,11 @@ def _look_up(
         same = at.get(key) or at.get(word.keys.spelt)
         if same:
             found.extend(same[:MOST_PLACES])
-        elif not any(_another_form(key, near) for near in beginnings.get(key[:3], ())):
-            missing.append(word)
+        else:
+            near = [other.keys.plain for other in beginnings.get(key[:3], ())]
+            if not any(inflects(key, other) or same_but_misread(key, other) for other in near):
+                missing.append(word)
     return _merged(found), missing
-
-
-def _another_form(key: str, near: Word) -> bool:
-    return inflects(key, near.keys.plain) or same_but_misread(key, near.keys.plain)
 
 
 def _merged(words: list[Word]) -> tuple[Place, ...]:

@@ -102,7 +102,6 @@ def compare_list(
 def _parts(
     asked: Iterable[tuple[str, Question]], depth: int, budget: Budget, compare: Compare
 ) -> tuple[list[NestedPart], bool]:
-    """The parts by name, and whether these are all."""
     parts: list[NestedPart] = []
     for name, question in asked:
         if depth >= MAX_DEPTH or not budget.take():

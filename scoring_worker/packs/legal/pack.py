@@ -39,7 +39,8 @@ class LegalPack:
         value = render_value(question.value)[:MAX_VALUE]
         quote = question.passage.quote[:MAX_PASSAGE]
         folded = fold(quote)
-        if comparison.kind == "none" and _asks_for_somebody(question.entity_type):
+        role = roles.role_of_type(question.entity_type) if comparison.kind == "none" else None
+        if role is not None and role.kind == "person":
             notes.finding("nobody", "the value states an absence, and names nobody")
             return notes.opinion(different=True)
         if comparison.kind in {"claim", "none", "truth"} or not value:
@@ -57,11 +58,6 @@ class LegalPack:
         if missing:
             notes.finding("not_in_quote", "a decision is quoted with the name or the date itself")
         return notes.opinion(different=missing)
-
-
-def _asks_for_somebody(entity_type: str) -> bool:
-    role = roles.role_of_type(entity_type)
-    return role is not None and role.kind == "person"
 
 
 def _is_missing(question: Question, comparison: Comparison, folded: str) -> bool:
@@ -97,7 +93,6 @@ def _category(notes: Notes, chosen: categories.Choice) -> PackOpinion:
 
 
 def _place(quote: str, comparison: Comparison) -> Place | None:
-    """The value's first place, in the folded quote."""
     if not comparison.places:
         return None
     first = comparison.places[0]
@@ -126,7 +121,6 @@ def _kind(
     folded: str,
     place: Place | None,
 ) -> bool:
-    """Whether the value's looks fit what the type asks for."""
     wanted = kinds.kind_of_type(entity_type)
     is_date = comparison.kind == "date"
     looks = kinds.kind_of_acronym(value, folded) or kinds.kind_of_value(value, is_date=is_date)

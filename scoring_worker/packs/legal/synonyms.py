@@ -32,7 +32,6 @@ def _is_code(name: str) -> bool:
 
 
 def _patterns() -> dict[str, tuple[re.Pattern[str], ...]]:
-    """For each name the other ones of its row."""
     rows = [line.split(" | ") for line in lines_of(Path(__file__).with_name("bodies.txt"))]
     found: dict[str, list[str]] = {}
     for row in (*rows, *PLACES):
