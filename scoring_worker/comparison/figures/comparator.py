@@ -130,16 +130,14 @@ def _found(asked: _Asked, other: Figure, *, whole: bool) -> Agreement:
         of_unit = asked.agreement(asked.with_unit, other)
         share = of_unit.level == 0 and any(one.unit == "percent" for one in other.readings)
         found = found if share else of_unit  # 0.05 for 5%, in a field of percents too
-    elif found.level == 2 and asked.currencies and not _pays_in(other, asked.currencies):
-        found = Agreement(0, "currency_differs")
+    elif found.level == 2 and asked.currencies:
+        # Where no currency is written, it may be the one that is asked for.
+        paid = [one.currencies or asked.currencies for one in other.readings]
+        if not any(asked.currencies & one for one in paid):
+            found = Agreement(0, "currency_differs")
     if found.code in ("unit_missing", "currency_missing") and names_unit(passage, figure):
         return Agreement(2)
     return found
-
-
-def _pays_in(figure: Figure, currencies: frozenset[str]) -> bool:
-    """Whether an amount may be in one of ``currencies``; where none is written, it may."""
-    return any(not one.currencies or one.currencies & currencies for one in figure.readings)
 
 
 def _scaled(figure: Figure, scale: Fraction) -> Figure:

@@ -65,6 +65,8 @@ def piece(folded: Folded, start: int, end: int, amount: Amount | None) -> Read:
 def _readings(
     core: Core, factor: Fraction, senses: list[Sense], signs: tuple[tuple[Fraction, bool], ...]
 ) -> tuple[FigureReading, ...]:
+    # A word that says a fraction says nothing else before a unit: "half hour".
+    halved = core.almost and all(amount.value.denominator > 1 for amount in core.amounts)
     return tuple(
         FigureReading(
             amount=times(amount.value, factor, sense.factor, sign),
@@ -72,7 +74,7 @@ def _readings(
             unit=sense.unit,
             currencies=sense.currencies,
             high=core.second,
-            sure=(amount.sure or (sense.unit is not None and _is_fraction(core))) and certain,
+            sure=(amount.sure or (sense.unit is not None and halved)) and certain,
             elsewhere=amount.elsewhere,
         )
         for amount in core.amounts
@@ -80,11 +82,6 @@ def _readings(
         if not (sense.currencies and amount.elsewhere and amount.step < 1)  # no price has mills
         for sign, certain in signs
     )
-
-
-def _is_fraction(core: Core) -> bool:
-    """Whether a word says a fraction: before a unit ("half hour") it says nothing else."""
-    return core.almost and all(amount.value.denominator > 1 for amount in core.amounts)
 
 
 def _agreeing(before: tuple[Sense, ...], after: tuple[Sense, ...]) -> list[Sense]:

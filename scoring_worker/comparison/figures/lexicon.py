@@ -68,7 +68,7 @@ class Lexicon:
             if folded.lowered[at:end] not in self._lowered or end > len(folded.text):
                 continue
             senses = self._senses(folded, at, end)
-            if senses and _ends_here(folded.text, end):
+            if senses and _is_border(folded.text, end):
                 if folded.text[end - 1] == ".":  # "mm." at the end of a sentence
                     senses += self._senses(folded, at, end - 1)
                 return end, senses
@@ -82,7 +82,7 @@ class Lexicon:
             if start < 0 or folded.lowered[start:end] not in self._lowered:
                 continue
             senses = self._senses(folded, start, end)
-            if senses and _starts_here(folded.text, start):
+            if senses and _is_border(folded.text, start):
                 return start, tuple(filter(_may_precede, senses))
         return None
 
@@ -171,16 +171,8 @@ def _may_precede(sense: Sense) -> bool:
     return sense.kind == "currency" or sense.closing is not None or sense.unit == "percent"
 
 
-def _ends_here(text: str, end: int) -> bool:
-    """Whether a form may end at ``end``: no letter or digit goes on where words have blanks."""
-    last = text[end - 1]
-    if end == len(text) or not last.isalnum() or is_unspaced(last):
-        return True
-    return not text[end].isalnum() or is_unspaced(text[end])
-
-
-def _starts_here(text: str, start: int) -> bool:
-    first = text[start]
-    if start == 0 or not first.isalpha() or is_unspaced(first):
-        return True
-    return not text[start - 1].isalnum() or is_unspaced(text[start - 1])
+def _is_border(text: str, at: int) -> bool:
+    """Whether a form may begin or end at ``at``: no letter or digit goes on where words have
+    blanks."""
+    sides = text[at - 1 : at], text[at : at + 1]
+    return any(not side.isalnum() or is_unspaced(side) for side in sides)

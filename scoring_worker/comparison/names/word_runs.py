@@ -99,14 +99,10 @@ def _runs(value: Row, passage: Row, *, exact: bool) -> Runs:
             )
             at = passage.letters.find(value.letters, at + len(value.letters))
         else:
-            at = passage.letters.find(value.letters, _next_start(passage, at))
+            following = bisect_right(passage.starts, at)  # the next letter that begins a word
+            more = following < len(passage.starts)
+            at = passage.letters.find(value.letters, passage.starts[following]) if more else -1
     return Runs(exact, tuple(places), tuple(respaced[:MOST_PLACES]))
-
-
-def _next_start(passage: Row, at: int) -> int:
-    """The first letter after ``at`` that begins a word; the end where it is missing."""
-    following = bisect_right(passage.starts, at)
-    return passage.starts[following] if following < len(passage.starts) else len(passage.letters)
 
 
 def _hard(parts: dict[int, bool]) -> set[int]:

@@ -117,7 +117,8 @@ def _of_one_shape(
     if not shape:
         return False
     return shape != (":",) or any(
-        _is_label(quote, place, records[at])
+        records[at].start <= place.start
+        and quote[place.end : records[at].end].lstrip().startswith(":")
         for part, home in zip(placed, homes, strict=True)
         for at in home
         for place in part.comparison.places
@@ -197,7 +198,3 @@ def _turns(quote: str, ones: set[str], others: set[str]) -> list[tuple[str, str]
     found = [match[0] for match in re.finditer(pattern, quote.casefold())][: 2 * _MAX_RECORDS]
     turns = all((left in ones) != (right in ones) for left, right in pairwise(found))
     return list(zip(found[::2], found[1::2], strict=True)) if turns and not len(found) % 2 else []
-
-
-def _is_label(quote: str, place: Place, record: Place) -> bool:
-    return record.start <= place.start and quote[place.end : record.end].lstrip().startswith(":")

@@ -26,18 +26,15 @@ def _bare(name: str) -> str:
     return fold(name).removeprefix("the ").strip()
 
 
-def _is_code(name: str) -> bool:
-    """Whether a name of two letters is a word as well, in capitals or not: "ON", "DE", "IN"."""
-    return len(name) == 2 and name.lower() not in _CERTAIN
-
-
 def _patterns() -> dict[str, tuple[re.Pattern[str], ...]]:
     rows = [line.split(" | ") for line in lines_of(Path(__file__).with_name("bodies.txt"))]
     found: dict[str, list[str]] = {}
     for row in (*rows, *PLACES):
         for name in row:
-            others = (other for other in row if other != name and not _is_code(other))
-            found.setdefault(_bare(name), []).extend(others)
+            others = (other for other in row if other != name)
+            # Other names of two letters are words as well, in capitals or not: "ON", "DE", "IN".
+            named = (one for one in others if len(one) != 2 or one.lower() in _CERTAIN)
+            found.setdefault(_bare(name), []).extend(named)
     return {name: tuple(map(_pattern, dict.fromkeys(others))) for name, others in found.items()}
 
 
