@@ -9,6 +9,7 @@ with its unit that cannot have been reckoned from those of the passage.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from safepassage.passages.claim_content import content_of
 from safepassage.passages.sentence_splitting import sentences
@@ -58,18 +59,19 @@ def compare_claim(question: Question) -> Comparison:
     compared = [(one, compare_figure(one, passage)) for one in figures]
     missing = [(one, seen) for one, seen in compared if seen.answer == "different"]
     mine = _said(claim, passage.language)
-    theirs = [_said(sentence, passage.language) for sentence in _sentences(passage.quote)]
+    places = islice(sentences(passage.quote), MAX_SENTENCES)
+    theirs = [_said(passage.quote[start:end], passage.language) for start, end in places]
     findings = [_of_figure(question, mine, theirs, one, seen) for one, seen in missing]
     if not any(found.contradicts for found in findings):
         findings += _of_dates(question, mine, theirs)
     findings += _of_denial(mine, theirs)
-    places = dict.fromkeys(place for _, seen in compared for place in seen.places)
+    seen_at = dict.fromkeys(place for _, seen in compared for place in seen.places)
     rivals = dict.fromkeys(place for _, seen in missing for place in seen.rivals)
     return Comparison(
         "not_comparable",
         "claim",
-        tuple(places),
-        tuple(place for place in rivals if place not in places),
+        tuple(seen_at),
+        tuple(place for place in rivals if place not in seen_at),
         tuple(sorted(findings, key=lambda found: not found.contradicts)[:3]),
     )
 
@@ -199,11 +201,6 @@ def _of_denial(mine: _Said, theirs: Sequence[_Said]) -> Iterator[Finding]:
     nearest = max(theirs, key=lambda one: len(one.words & mine.words), default=mine)
     if bool(mine.denials) != bool(nearest.denials):
         yield Finding(code="denial_unsure", detail=detail)
-
-
-def _sentences(quote: str) -> Sequence[str]:
-    places = zip(range(MAX_SENTENCES), sentences(quote), strict=False)
-    return [quote[start:end] for _, (start, end) in places]
 
 
 def _said(sentence: str, language: str | None) -> _Said:

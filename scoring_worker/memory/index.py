@@ -107,10 +107,7 @@ class Memory:
     def of(cls, name: str, entries: Mapping[str, MemoryEntry]) -> Memory:
         """The memory of that name, of ``entries`` by their ids. Raises `MemoryFull` where there are
         too many entries."""
-        by_key: dict[Key, dict[str, MemoryEntry]] = defaultdict(dict)
-        for id_, entry in entries.items():
-            by_key[key_of(entry)][id_] = entry
-        return cls(name, {key: TypeMemory(own) for key, own in by_key.items()})._bounded()
+        return cls()._holding(name, entries)
 
     def __len__(self) -> int:
         return sum(len(own.entries) for own in self._types.values())
@@ -126,28 +123,22 @@ class Memory:
         entries."""
         if (snapshot.base or "") != self.name:
             raise ValueError(f"snapshot {snapshot.name} rests on {snapshot.base}, not {self.name}")
-        touched: dict[Key, dict[str, MemoryEntry]] = {}
-        where = {id_: key for key, own in self._types.items() for id_ in own.entries}
-
-        def entries_of(key: Key) -> dict[str, MemoryEntry]:
-            if key not in touched:
-                touched[key] = dict(self._types[key].entries) if key in self._types else {}
-            return touched[key]
-
+        entries = self.entries
+        if not entries.keys() >= set(snapshot.removed):
+            raise ValueError(f"snapshot {snapshot.name} takes out what its base does not hold")
         for id_ in snapshot.removed:
-            if id_ not in where:
-                raise ValueError(f"snapshot {snapshot.name} takes out what its base does not hold")
-            del entries_of(where[id_])[id_]
-        for entry in snapshot.added:
-            entries_of(key_of(entry))[entry.id] = entry
-        types = {**self._types, **{key: TypeMemory(own) for key, own in touched.items()}}
-        kept = {key: own for key, own in types.items() if own.entries}
-        return Memory(snapshot.name, kept)._bounded()
+            del entries[id_]
+        return self._holding(snapshot.name, entries | {one.id: one for one in snapshot.added})
 
-    def _bounded(self) -> Memory:
-        if len(self) > MOST or any(len(own.entries) > MOST_OF_TYPE for own in self._types.values()):
-            raise MemoryFull(f"snapshot {self.name} has more entries than a memory may")
-        return self
+    def _holding(self, name: str, entries: Mapping[str, MemoryEntry]) -> Memory:
+        """A memory of ``entries``, with those types of this one that did not change."""
+        by_key: dict[Key, dict[str, MemoryEntry]] = defaultdict(dict)
+        for id_, entry in entries.items():
+            by_key[key_of(entry)][id_] = entry
+        if len(entries) > MOST or any(len(own) > MOST_OF_TYPE for own in by_key.values()):
+            raise MemoryFull(f"snapshot {name} has more entries than a memory may")
+        kept = {key: own for key, own in self._types.items() if own.entries == by_key.get(key)}
+        return Memory(name, {key: kept.get(key) or TypeMemory(own) for key, own in by_key.items()})
 
     def knows(self, space: str, entity_type: str, shape: str) -> bool:
         """Whether there is anything to compare with."""

@@ -39,18 +39,17 @@ class NamedThing(NamedTuple):
 class Pack(Protocol):
     """Knowledge of one domain. No method raises; all are bounded in value and passage."""
 
-    @property
-    def name(self) -> str: ...
+    name: str
 
     def synonyms(self, question: Question) -> tuple[str, ...]:
         """Other names for the question's value that its quote has, as the quote writes them."""
-        ...
+        return ()
 
     def opinion(self, question: Question, comparison: Comparison) -> PackOpinion: ...
 
     def things(self, sentence: str) -> tuple[NamedThing, ...]:
         """What the domain has names for in a sentence, none over another."""
-        ...
+        return ()
 
 
 @dataclass(slots=True)

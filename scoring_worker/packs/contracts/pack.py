@@ -7,7 +7,7 @@ from pathlib import Path
 from safepassage.scoring_worker.comparison.answers.truth import truth_of
 from safepassage.scoring_worker.comparison.contract import Comparison, Question
 from safepassage.scoring_worker.packs.folding import fold
-from safepassage.scoring_worker.packs.interface import NamedThing, Notes, PackOpinion
+from safepassage.scoring_worker.packs.interface import Notes, Pack, PackOpinion
 from safepassage.scoring_worker.text.closed_classes import lines_of
 
 
@@ -46,19 +46,10 @@ MAX_PASSAGE = 20_000
 """Characters of a passage that are read; no clause is longer."""
 
 
-class ContractsPack:
+class ContractsPack(Pack):
     """Knows what the clauses of contracts speak of (clauses.txt)."""
 
     name = "contracts"
-
-    def synonyms(self, question: Question) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    def things(self, sentence: str) -> tuple[NamedThing, ...]:
-        """None: contracts name what the law names."""
-        del sentence
-        return ()
 
     def opinion(self, question: Question, comparison: Comparison) -> PackOpinion:
         """Features for a value that is yes or no and a type that names a clause."""

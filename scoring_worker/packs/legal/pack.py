@@ -4,7 +4,7 @@ from safepassage.schemas import FindingCode, render_value
 from safepassage.scoring_worker.comparison.contract import Comparison, Place, Question
 from safepassage.scoring_worker.comparison.dates import date_of_value
 from safepassage.scoring_worker.packs.folding import REDACTED, fold, words
-from safepassage.scoring_worker.packs.interface import NamedThing, Notes, PackOpinion
+from safepassage.scoring_worker.packs.interface import NamedThing, Notes, Pack, PackOpinion
 
 from . import categories, kinds, roles
 from .places import plain_places
@@ -18,7 +18,7 @@ _ABSENT = frozenset({"name_absent", "words_missing"})
 _FIGURES = frozenset({"number", "money", "quantity"})
 
 
-class LegalPack:
+class LegalPack(Pack):
     """Knows the labels of decisions and agreements (roles.txt) and the like."""
 
     name = "legal"
