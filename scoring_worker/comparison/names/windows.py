@@ -120,20 +120,15 @@ def named(word: Word, quoted: Quoted) -> bool:
 
 def _span(position: int, quoted: Quoted) -> tuple[int, int, int]:
     """First and last position of the span, and that of the word behind its comma (-1: none)."""
-    words, comma, first, last = quoted.words, -1, position, position
-    while first > 0 and position - first < _REACH:
-        gap = _gap(words[first - 1], words[first], quoted)
-        if gap == "" or (gap == "," and comma >= 0):
-            break
-        comma = first if gap == "," else comma
-        first -= 1
-    while last + 1 < len(words) and last - position < _REACH:
-        gap = _gap(words[last], words[last + 1], quoted)
-        if gap == "" or (gap == "," and comma >= 0):
-            break
-        last += 1
-        comma = last if gap == "," else comma
-    return first, last, comma
+    words, comma, ends = quoted.words, -1, [position, position]
+    for side, step in enumerate((-1, 1)):
+        while 0 <= (at := ends[side] + step) < len(words) and abs(at - position) <= _REACH:
+            behind = max(at, ends[side])
+            gap = _gap(words[behind - 1], words[behind], quoted)
+            if gap == "" or (gap == "," and comma >= 0):
+                break
+            comma, ends[side] = behind if gap == "," else comma, at
+    return ends[0], ends[1], comma
 
 
 def _gap(word: Word, following: Word, quoted: Quoted) -> Literal["", " ", ","]:

@@ -1,6 +1,7 @@
 """What a value looks like against what its entity type asks for."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from safepassage.scoring_worker.packs.folding import fold, words
@@ -54,23 +55,22 @@ def kind_of_value(value: str, *, is_date: bool = False) -> str | None:
     may be a province or a party.
     """
     folded = fold(value)
-    if is_date:
-        return "date"
-    if _FIGURE.fullmatch(folded):
-        return "figure"
-    if _DOCUMENT.search(folded):
-        return "document"
-    if _BODY.search(folded):
-        return "body"
-    if _is_place(folded):
-        return "place"
-    return "person" if _PERSON_TITLE.match(folded) else None
+    return "date" if is_date else next((kind for kind, is_so in _LOOKS if is_so(folded)), None)
 
 
 def _is_place(folded: str) -> bool:
     whole = folded in KNOWN_PLACES and (len(folded) > 2 or folded in {"us", "uk"})
     listed = any(part in KNOWN_PLACES for part in folded.split(", ")[1:])
     return whole or listed or _REGION.search(folded) is not None
+
+
+_LOOKS: tuple[tuple[str, Callable[[str], object]], ...] = (
+    ("figure", _FIGURE.fullmatch),
+    ("document", _DOCUMENT.search),
+    ("body", _BODY.search),
+    ("place", _is_place),
+    ("person", _PERSON_TITLE.match),
+)
 
 
 def kind_of_acronym(value: str, folded: str) -> str | None:
