@@ -53,7 +53,10 @@ def compare_date(date: PartialDate, passage: Passage) -> Comparison:
     near = day_first_of(f"{passage.quote}\n{around}")
     order = passage.day_first if near is None else near
     if date.parts == (None, None, None) and date.quarter is None:
-        return _compare_time(date, passage.quote)
+        if date.time is None:
+            return Comparison("not_comparable", "date")
+        timed = bool(times_in(passage.quote))
+        return _with_time(date, passage.quote) if timed else undecided("date", "time_missing")
     stated = dates_in(passage.quote, passage.language, order)
     seen = [_seen_as(date, each, passage.language) for each in stated]
     return _decide(date, passage, seen, around, order)
@@ -140,7 +143,7 @@ def _shifted_by_zone(value: PartialDate, seen: _Seen) -> Finding | None:
 
 
 def _with_time(
-    value: PartialDate, quote: str, places: tuple[Place, ...], rivals: tuple[Place, ...]
+    value: PartialDate, quote: str, places: tuple[Place, ...] = (), rivals: tuple[Place, ...] = ()
 ) -> Comparison:
     """The date is there; so has its time to be, where it states one."""
     if value.time is None:
@@ -154,19 +157,6 @@ def _with_time(
         return undecided("date", "time_ambiguous", detail, places, rivals=rivals)
     code: FindingCode = "time_differs" if times else "date_more_precise"
     return _different(code, f"the value says {value}", rivals)
-
-
-def _compare_time(value: PartialDate, quote: str) -> Comparison:
-    if value.time is None:
-        return Comparison("not_comparable", "date")
-    times = times_in(quote)
-    if not times:
-        return undecided("date", "time_missing")
-    agrees = same_time(value.time, times)
-    if agrees is None:
-        return undecided("date", "time_ambiguous")
-    said = f"the value says {value}"
-    return Comparison("same", "date") if agrees else _different("time_differs", said)
 
 
 def _without_dates(
