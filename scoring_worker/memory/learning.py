@@ -102,6 +102,8 @@ def _entries(question: _Question, traces: Sequence[Trace]) -> Iterator[MemoryEnt
     if several and not all(vote.supported for vote in question.votes):
         return
     for trace in traces:
+        located = trace.shape == "located"
+        read: Literal["located", "unlocated"] = "located" if located else "unlocated"
         yield MemoryEntry(
             case_id=question.decision.case_id,
             doc_id=question.decision.doc_id,
@@ -109,11 +111,7 @@ def _entries(question: _Question, traces: Sequence[Trace]) -> Iterator[MemoryEnt
             role=question.role,
             entity_type=trace.part,
             number=trace.number,
-            shape="words"
-            if trace.words
-            else "located"
-            if trace.shape == "located"
-            else "unlocated",
+            shape="words" if trace.words else read,
             space=trace.space,
             state=written(trace.state),
             log_odds=trace.log_odds,

@@ -147,19 +147,14 @@ def telling(code: str | None) -> Telling:
     it denies and supposes nothing."""
     told: list[list[str]] = []
     starred: set[str] = set()
-    for language in languages().values():
-        if code is not None and language.code != code:
-            continue
+    for language in (one for one in languages().values() if code in (None, one.code)):
         small = language.sections["words"] | language.sections["verbs"]
-        for section in _TURNING:
-            for phrase in language.raw[section]:
-                parts = phrase.split()
-                if "'" in phrase:  # with its parts as the text has them
-                    starred.update(part for part in parts if "'" in part)
-                else:
-                    folded = [token.text for token in tokens_of(phrase)]
-                    plain = [word for word in folded if word[0].isalpha()]
-                    told.append([word for word in plain if word not in small] or plain)
+        for phrase in (phrase for section in _TURNING for phrase in language.raw[section]):
+            if "'" in phrase:  # with its parts as the text has them
+                starred.update(part for part in phrase.split() if "'" in part)
+            else:
+                plain = [token.text for token in tokens_of(phrase) if token.text[0].isalpha()]
+                told.append([word for word in plain if word not in small] or plain)
     words: set[str] = set()
     for several in sorted(filter(None, told), key=len):
         if words.isdisjoint(several):
