@@ -59,13 +59,13 @@ _Found = list[tuple[int, int, str]]
 
 def _number_at(lowered: str, words: _Found, at: int, table: Table) -> tuple[int, Words] | None:
     """Phrases and scales from word ``at`` on, as long as the scales get smaller."""
-    total, limit, end, first = 0, 10**15, at, at
+    total, limit, end = 0, 10**15, at
     ordinal = scaled = False
     while (phrase := _phrase_at(lowered, words, end, table)) is not None and not ordinal:
         after, (value, ordinal) = phrase
         scale, after = _scale_at(lowered, words, after, table)
-        if value * scale >= limit or (end > first and not scaled):
-            ordinal = ordinal and end == first
+        if value * scale >= limit or (end > at and not scaled):
+            ordinal = ordinal and end == at
             break
         total, limit, end, scaled = total + value * scale, scale, after, scale > 1
         if scale == 1:
