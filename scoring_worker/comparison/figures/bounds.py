@@ -69,8 +69,8 @@ def bound_before(lowered: str, at: int) -> tuple[Bound, int]:
         if spelt in _BEFORE and lowered[words[begin][0] : end].split() == spelt.split():
             found = _BEFORE[spelt], words[begin][0]
     bound, start = found
-    words = _TAIL.findall(lowered, max(0, start - 8), start) if bound in _TURNED else ()
-    return (_TURNED[bound], start) if words and words[-1] in _NOT else found
+    before = _TAIL.findall(lowered, max(0, start - 8), start) if bound in _TURNED else []
+    return (_TURNED[bound], start) if before and before[-1] in _NOT else found
 
 
 def bound_after(lowered: str, at: int) -> tuple[Bound, int]:

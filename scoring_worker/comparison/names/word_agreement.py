@@ -175,7 +175,8 @@ _ALGORITHMS = frozenset(snowballstemmer.algorithms()) - {"esperanto"}  # not kno
 def _stemmer_of(language: str) -> str | None:
     """The name of a language's stemmer, which is the first word of its own English name."""
     locale = locale_of(language.casefold()[:2])
-    name = locale.english_name.split()[0].lower() if locale else ""
+    english = locale.english_name if locale else None
+    name = english.split()[0].lower() if english else ""
     return name if name in _ALGORITHMS else None
 
 

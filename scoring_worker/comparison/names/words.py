@@ -121,8 +121,8 @@ def _look_up(
         if same:
             found.extend(same[:MOST_PLACES])
         else:
-            near = [other.keys.plain for other in beginnings.get(key[:3], ())]
-            if not any(inflects(key, other) or same_but_misread(key, other) for other in near):
+            others = [other.keys.plain for other in beginnings.get(key[:3], ())]
+            if not any(inflects(key, other) or same_but_misread(key, other) for other in others):
                 missing.append(word)
     return _merged(found), missing
 
