@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from safepassage.schemas import AuditBlock, AuditEntry, Verdict
 
-from ..delivery.batch_source import BatchSource, Preparation, commit
+from ..delivery.batch_source import BatchSource, Preparation, Reading, commit
 from ..delivery.dead_letter_event import Subject, dead_letter, outgoing_letter
 from ..kafka.admin import committed_offsets
 from ..kafka.publisher import Publisher, PublishFailed
@@ -31,13 +31,14 @@ from ..runtime import metrics
 from ..runtime.errors import OperatorError
 from ..sealing.frame import is_sealed
 from ..settings import Settings
-from ..topics import AUDIT, RoleName, Topic
+from ..topics import AUDIT, RoleName
 from ..verdicts.deduplication import Conflict, Deduplicator
 from .chain import AUDITED, Head, chain_name, fold, genesis, value_digest
 
 log = structlog.get_logger(__name__)
 
 ROLE: RoleName = "audit"
+BATCH_RECORDS = 1_000
 # A block's JSON stays below the smallest record limit that the settings allow.
 BLOCK_ENTRIES = 200
 # Few verdicts are gathered into one block rather than written one by one.
@@ -92,18 +93,11 @@ async def chain_ends(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Audited:
-    name: str = ROLE
-    topics: tuple[Topic, ...] = AUDITED
-    batch: int = 1_000
-
-
 class AuditSource(BatchSource):
     """One process's share of the chains."""
 
     def __init__(self, publisher: Publisher, settings: Settings) -> None:
-        super().__init__(_Audited(), self._write, settings)
+        super().__init__(Reading(ROLE, AUDITED, BATCH_RECORDS), self._write, settings)
         metrics.LANES.labels(ROLE).set(1)
         self._publisher = publisher
         self._chains: dict[TopicPartition, ChainEnd] = {}

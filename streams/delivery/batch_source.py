@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
@@ -17,6 +18,7 @@ from ..runtime.progress import Progress
 from ..settings import Settings
 from ..topics import Topic
 from .lag import LagMeter
+from .record_outcomes import Role
 
 T = TypeVar("T")
 POLL_MILLISECONDS = 200
@@ -61,17 +63,13 @@ Handle = Callable[[Sequence[Record]], Awaitable[None]]
 """Does all that follows from some records: what it led to is acknowledged when it returns."""
 
 
-class Reading(Protocol):
+@dataclass(frozen=True, slots=True)
+class Reading:
     """What a role reads: the topics, and at most how many records at once."""
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def topics(self) -> tuple[Topic, ...]: ...
-
-    @property
-    def batch(self) -> int: ...
+    name: str
+    topics: tuple[Topic, ...]
+    batch: int
 
 
 class BatchSource:
@@ -82,7 +80,7 @@ class BatchSource:
     wait for the end of a rebalance, which would wait for the lock.
     """
 
-    def __init__(self, reading: Reading, handle: Handle, settings: Settings) -> None:
+    def __init__(self, reading: Reading | Role, handle: Handle, settings: Settings) -> None:
         self.reading = reading
         self.progress = Progress(reading.name)
         self._oldest: int | None = None  # of the batch in hand

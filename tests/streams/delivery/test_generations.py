@@ -210,14 +210,17 @@ async def test_a_report_written_during_a_rebalance_is_not_committed(rebalanced: 
     class Publisher(FakePublisher):
         async def publish(self, outgoing: Sequence[Outgoing]) -> dict[int, str]:
             if rebalanced:
-                await source.on_partitions_revoked([])
+                await source._turn.on_partitions_revoked([])
             return await super().publish(outgoing)
 
-    source = ReportSource(Publisher(), Settings())
+    settings = Settings().model_copy(update={"kafka_rebalance_timeout_seconds": 0.0})
+    source = ReportSource(Publisher(), settings)
+    source._prepared = source._turn.generation
     ref = Document(id="d", text="text").ref(Coordinates(topic="documents", partition=0, offset=0))
     manifest = ExtractionManifest(document=ref, extraction_ids=())
-    consumer = FakeConsumer(Settings().topic(MANIFESTS.name), manifest.to_json())
-    await source._read_batch(consumer)
+    consumer = FakeConsumer(settings.topic(MANIFESTS.name), manifest.to_json())
+    await source._take(consumer, consumer.records())
+    await source._commit_positions(consumer)
     assert consumer.commits == ([] if rebalanced else [{consumer.place: 8}])
 
 

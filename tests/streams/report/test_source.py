@@ -23,6 +23,7 @@ from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.report import report_source
 from safepassage.streams.report.report_source import ReportSource
+from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import MANIFESTS, QUARANTINE, REPORTS
 from tests.streams.broker import all_records, committed
@@ -122,7 +123,7 @@ async def test_polling_goes_on_while_the_reports_of_an_earlier_run_are_read(
         polls += 1
 
     monkeypatch.setattr(report_source.ReportSource, "_reported", slowly)
-    monkeypatch.setattr(report_source.Progress, "polled", polled)
+    monkeypatch.setattr(Progress, "polled", polled)
     await create_topics(kafka)
     await put(kafka, *ended(1))
     async with reporting(kafka):
