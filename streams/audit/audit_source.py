@@ -26,7 +26,7 @@ from ..delivery.dead_letter_event import Subject, dead_letter, outgoing_letter
 from ..kafka.admin import committed_offsets
 from ..kafka.publisher import Publisher, PublishFailed
 from ..kafka.reading import ends, read_topics
-from ..kafka.records import Outgoing, Received, Record, UnreadableRecord, decode, event_of
+from ..kafka.records import Outgoing, Received, Record, event_of
 from ..runtime import metrics
 from ..runtime.errors import OperatorError
 from ..sealing.frame import is_sealed
@@ -160,12 +160,13 @@ class AuditSource(BatchSource):
             part = records[first : first + BLOCK_ENTRIES]
             outgoing, entries = [], []
             for record in part:
-                verdict = _verdict(record)
+                verdict = event_of(record, Verdict)
                 # An id is made of the document's text: what is sealed is named by its place alone.
-                verdict_id = verdict.event.id if verdict and not is_sealed(record.value) else None
+                verdict_id = verdict.id if verdict and not is_sealed(record.value) else None
                 digest, place = value_digest(record).hex(), record.coordinates
                 entries.append(AuditEntry(source=place, verdict_id=verdict_id, sha256=digest))
-                outgoing += self._contradiction(verdict)
+                if verdict:
+                    outgoing += self._contradiction(Received(record, verdict))
             block = AuditBlock(
                 chain=name,
                 index=end.entries,
@@ -177,19 +178,12 @@ class AuditSource(BatchSource):
                 raise PublishFailed("the broker refuses a block of the audit chain")
             end.follow(block)
 
-    def _contradiction(self, verdict: Received[Verdict] | None) -> list[Outgoing]:
+    def _contradiction(self, verdict: Received[Verdict]) -> list[Outgoing]:
         """A dead letter where ``verdict`` says something else than an earlier one of its id."""
-        seen = self._seen.admit(verdict) if verdict else None
-        if not verdict or not isinstance(seen, Conflict):
+        seen = self._seen.admit(verdict)
+        if not isinstance(seen, Conflict):
             return []
         log.error("verdicts_contradict", verdict_id=seen.verdict_id, detail=str(seen))
         about = Subject(doc_id=verdict.event.doc_id)
         letter = dead_letter(verdict.record, "report", "VerdictConflict", str(seen), about=about)
         return [outgoing_letter(letter, verdict.record)]
-
-
-def _verdict(record: Record) -> Received[Verdict] | None:
-    try:
-        return decode(record, Verdict)
-    except UnreadableRecord:
-        return None

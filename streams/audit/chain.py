@@ -69,17 +69,18 @@ class AuditFinding:
 
 
 @dataclass(slots=True)
-class Findings:
-    """The first findings by name, and how many more there were."""
+class AuditResult:
+    """What a verification saw: ``expired`` entries are gone by retention, ``pending`` records not
+    in a chain. ``erased`` records are of documents that were erased: they are not read any more,
+    and verify as all others do. The first findings are named; ``more`` are not."""
 
-    named: list[AuditFinding] = field(default_factory=list)
+    verified: int = 0
+    erased: int = 0
+    expired: int = 0
+    pending: int = 0
+    heads: list[Head] = field(default_factory=list)
+    findings: list[AuditFinding] = field(default_factory=list)
     more: int = 0
-
-    def add(self, finding: AuditFinding) -> None:
-        if len(self.named) < NAMED_FINDINGS:
-            self.named.append(finding)
-        else:
-            self.more += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +146,15 @@ class Run:
 
 
 class Chain:
-    """One chain as its blocks tell it, from ``first`` on where earlier blocks are gone."""
+    """One chain as its blocks tell it, from ``first`` on where earlier blocks are gone. What is
+    not as it was recorded is noted in ``result``."""
 
-    def __init__(self, name: str, entries: Run, found: Findings) -> None:
+    def __init__(self, name: str, entries: Run, result: AuditResult) -> None:
         self.name = name
         self.first = 0
         self.entries = entries
         self.next_offset = 0  # The first offset of the partition that it does not cover
-        self._found = found
+        self.result = result
         self._begin = self._last = genesis(name)
 
     @property
@@ -173,13 +175,14 @@ class Chain:
             self.first = block.index
             self._begin = self._last = bytes.fromhex(block.previous)
         position = block.index - self.first
+        offset = block.entries[0].source.offset if block.entries else None
         if position > len(self.entries):
             missing = f"entries {self.length} to {block.index - 1} are missing"
-            self._find("chain_gap", block, missing)
+            self.find("chain_gap", missing, offset)
         elif position < 0 or self.head_after(position).hex() != block.previous:
-            self._find("chain_broken", block, f"does not continue entry {block.index}")
+            self.find("chain_broken", f"does not continue entry {block.index}", offset)
         elif fold(block.previous, block.entries) != block.hash:
-            self._find("chain_broken", block, f"the block of entry {block.index} was altered")
+            self.find("chain_broken", f"the block of entry {block.index} was altered", offset)
         else:
             self._extend(position, block, written_ms)
 
@@ -193,26 +196,34 @@ class Chain:
                 self._last, self.next_offset = head, offset + 1
             elif self.head_after(number + 1) != head:
                 told = f"entry {self.first + number} is told in two ways"
-                self._find("chain_broken", block, told)
+                self.find("chain_broken", told, block.entries[0].source.offset)
                 return
 
-    def _find(self, kind: FindingKind, block: AuditBlock, detail: str) -> None:
-        offset = block.entries[0].source.offset if block.entries else None
-        self._found.add(AuditFinding(kind, self.name, detail, offset))
+    def find(
+        self,
+        kind: FindingKind,
+        detail: str,
+        offset: int | None = None,
+        verdict_id: str | None = None,
+    ) -> None:
+        if len(self.result.findings) < NAMED_FINDINGS:
+            self.result.findings.append(AuditFinding(kind, self.name, detail, offset, verdict_id))
+        else:
+            self.result.more += 1
 
 
 class Chains(TemporaryDatabase):
-    """Every chain by its name, ``held`` for a partition's records, and what was ``found``."""
+    """Every chain by its name, ``held`` for a partition's records, and what they show."""
 
     def __init__(self) -> None:
         super().__init__(_SCHEMA, CACHE_MEBIBYTES)
-        self.found = Findings()
+        self.result = AuditResult()
         self.held = Run(self.connection, "")
         self._known: dict[str, Chain] = {}
 
     def of(self, name: str) -> Chain:
         if name not in self._known:
-            self._known[name] = Chain(name, Run(self.connection, name), self.found)
+            self._known[name] = Chain(name, Run(self.connection, name), self.result)
         return self._known[name]
 
     def all(self) -> list[Chain]:

@@ -30,9 +30,9 @@ def audit_verify(
     result = asyncio.run(verify(settings(), anchored))
     for finding in result.findings:
         print_line(str(finding))
-    found = len(result.findings) + result.found.more
-    if result.found.more:
-        print_line(f"… and {result.found.more} more, which are not named")
+    found = len(result.findings) + result.more
+    if result.more:
+        print_line(f"… and {result.more} more, which are not named")
     print_line(
         f"{result.verified} verified, {found} findings, "
         f"{result.pending} not recorded yet, {result.expired} gone by retention, "

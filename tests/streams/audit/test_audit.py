@@ -19,13 +19,14 @@ from safepassage.schemas import AuditBlock, AuditEntry, Coordinates, DeadLetter
 from safepassage.streams.audit.audit_source import ROLE, AuditSource, chain_ends
 from safepassage.streams.audit.chain import (
     AuditFinding,
+    AuditResult,
     Chains,
     Head,
     fold,
     genesis,
     read_chains,
 )
-from safepassage.streams.audit.verification import AuditResult, Retention, verify, verify_chain
+from safepassage.streams.audit.verification import Retention, verify, verify_chain
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_admin, new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
@@ -96,11 +97,10 @@ def against(
     chains: Chains, contents: Sequence[int], first: int, end: int, retention: Retention
 ) -> AuditResult:
     """The chain against records of these contents at consecutive offsets from ``first`` on."""
-    result = AuditResult(found=chains.found)
     for offset, content in enumerate(contents, start=first):
         chains.held.append(offset, bytes.fromhex(f"{content:064x}"))
-    verify_chain(chains.of(CHAIN), chains.held, end, result, retention)
-    return result
+    verify_chain(chains.of(CHAIN), chains.held, end, retention)
+    return chains.result
 
 
 def kinds(result: AuditResult) -> list[tuple[str, str | None]]:
@@ -214,26 +214,26 @@ def test_blocks_may_be_cut_anywhere_and_come_twice(cuts, other_cuts):
     once = chain_of(blocks_of(entries, cuts))
     twice = chain_of([*blocks_of(entries, cuts), *blocks_of(entries, other_cuts)])
     assert twice.of(CHAIN).head == once.of(CHAIN).head
-    assert not twice.found.named
+    assert not twice.result.findings
 
 
 def test_altered_block_is_found():
     first, second = blocks_of([entry(n) for n in range(6)], [3])
     forged = second.model_copy(update={"entries": (entry(3, 77), *second.entries[1:])})
-    assert [f.kind for f in chain_of([first, forged]).found.named] == ["chain_broken"]
+    assert [f.kind for f in chain_of([first, forged]).result.findings] == ["chain_broken"]
 
 
 def test_forged_continuation_is_found():
     first, second = blocks_of([entry(n) for n in range(6)], [3])
     fork = block([entry(3, 77)], 3, first.hash)
-    found = chain_of([first, second, fork]).found.named
+    found = chain_of([first, second, fork]).result.findings
     assert [f.kind for f in found] == ["chain_broken"]
     assert "two ways" in str(found[0])
 
 
 def test_missing_block_is_a_gap():
     first, _, third = blocks_of([entry(n) for n in range(9)], [3, 6])
-    found = chain_of([first, third]).found.named
+    found = chain_of([first, third]).result.findings
     assert [f.kind for f in found] == ["chain_gap"]
     assert "3 to 5" in str(found[0])
 
@@ -242,7 +242,7 @@ def test_block_of_another_chain_does_not_fit():
     (made,) = blocks_of([entry(0)], [])
     moved = Chains()
     moved.of("accepted-1").append(made)
-    assert [f.kind for f in moved.found.named] == ["chain_broken"]
+    assert [f.kind for f in moved.result.findings] == ["chain_broken"]
 
 
 @asynccontextmanager
