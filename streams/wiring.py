@@ -72,10 +72,10 @@ async def source(  # noqa: PLR0911 - a role each
             drift = drift_role(DriftDetector())
             return BatchSource(drift, delivery(drift, publisher, settings).handle, settings)
         case "realign":
-            from .realignment.role import RealignSource, ValuesStore, new_role
+            from .realignment.role import RealignSource, ValuesStore, realign_role
 
             values = ValuesStore()
-            realign = new_role(values, settings)
+            realign = realign_role(values, settings)
             return RealignSource(
                 realign, delivery(realign, publisher, settings).handle, settings, values
             )

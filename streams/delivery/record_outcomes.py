@@ -8,7 +8,6 @@ It raises only what must stop the role without a commit.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -60,12 +59,9 @@ class Failed:
     fault: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Erased:
-    """The record's document was erased: nothing comes of it."""
-
-
 Outcome = Sequence[Outgoing] | Failed
+Decoded = Received[Event] | Failed | None
+"""None where the record's document was erased: nothing comes of it."""
 Step = Callable[[Sequence[Received[Any]]], Awaitable[Sequence[Outcome]]]
 
 
@@ -110,17 +106,17 @@ class Delivery:
         step needed the broker, which did not answer; `OperatorError` where the step cannot work
         until an operator has mended something; `CircuitOpen`: too much failed; nothing of this
         batch was published."""
-        with tracing().batch(self._role.name, records) as trace:
+        name = self._role.name
+        with tracing().batch(name, records) as trace, metrics.timed_batch(name):
             await self._handle(records, trace)
 
     async def _handle(self, records: Sequence[Record], trace: BatchTrace) -> None:
-        started = time.perf_counter()
         decoded = self._decode(records)
         readable = [entry for entry in decoded if isinstance(entry, Received)]
         stepped = iter(await self._run_step(readable) if readable else ())
         outcomes = [_outcome(read, stepped) for read in decoded]
         for read, outcome in zip(decoded, outcomes, strict=True):
-            if not isinstance(read, Erased) and (fault := _fault(outcome)) is not None:
+            if read is not None and (fault := _fault(outcome)) is not None:
                 try:
                     self._breaker.record(fault)
                 except CircuitOpen as error:
@@ -131,15 +127,14 @@ class Delivery:
                 for record, read, outcome in zip(records, decoded, outcomes, strict=True)
             ]
         )
-        metrics.BATCH_SECONDS.labels(self._role.name).observe(time.perf_counter() - started)
 
-    def _decode(self, records: Sequence[Record]) -> list[Received[Event] | Failed | Erased]:
-        decoded: list[Received[Event] | Failed | Erased] = []
+    def _decode(self, records: Sequence[Record]) -> list[Decoded]:
+        decoded: list[Decoded] = []
         for record in records:
             try:
                 decoded.append(decode(record, self._models[record.topic]))
             except ErasedRecord:
-                decoded.append(Erased())
+                decoded.append(None)
             except UnreadableRecord as error:
                 decoded.append(Failed("UnreadableRecord", str(error), fault=False))
         return decoded
@@ -212,8 +207,7 @@ class Delivery:
 
     def _results(self, end: _Ended) -> list[Outgoing]:
         failed = isinstance(end.outcome, Failed)
-        ended = "dead_lettered" if failed else "published"
-        ended = "erased" if isinstance(end.decoded, Erased) else ended
+        ended = "dead_lettered" if failed else "published" if end.decoded else "erased"
         metrics.RECORDS.labels(self._role.name, ended).inc()
         if isinstance(end.outcome, Failed):
             return [self._letter(end, end.outcome)]
@@ -263,15 +257,15 @@ class Delivery:
 @dataclass(frozen=True, slots=True)
 class _Ended:
     record: Record
-    decoded: Received[Event] | Failed | Erased
+    decoded: Decoded
     outcome: Outcome
     trace: BatchTrace
 
 
-def _outcome(read: Received[Event] | Failed | Erased, stepped: Iterator[Outcome]) -> Outcome:
+def _outcome(read: Decoded, stepped: Iterator[Outcome]) -> Outcome:
     if isinstance(read, Received):
         return next(stepped)
-    return () if isinstance(read, Erased) else read
+    return () if read is None else read
 
 
 _Refused = tuple[_Ended, Outgoing, str]

@@ -14,7 +14,7 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -64,7 +64,7 @@ class Shift:
 
     measure: Measure
     entity_type: str | None
-    revision: str | None
+    scorer_revision: str | None
     observed: float
     expected: float
     limit: float
@@ -200,16 +200,10 @@ def _warning(shift: Shift, record: Record) -> Outgoing:
             "warning",
             shift.measure,
             shift.entity_type or "",
-            shift.revision or "",
+            shift.scorer_revision or "",
             *(where.topic, str(where.partition), str(where.offset)),
         ),
-        measure=shift.measure,
-        entity_type=shift.entity_type,
-        scorer_revision=shift.revision,
-        observed=shift.observed,
-        expected=shift.expected,
-        limit=shift.limit,
-        detail=shift.detail,
+        **asdict(shift),
         # The record's time, not the clock's: delivered again, it is the same warning.
         raised_at=datetime.fromtimestamp(record.timestamp / 1000, UTC),
     )

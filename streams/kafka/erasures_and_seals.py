@@ -136,10 +136,6 @@ class Protection:
         """Its topics were read to their ends just now."""
         self._read_at = asyncio.get_running_loop().time()
 
-    def stale(self) -> None:
-        """What is known is not to be relied on without reading."""
-        self._read_at = float("-inf")
-
 
 def _subject(event: Event, key: bytes) -> str | None:
     """Under whose key an event is sealed; None for what stays plain."""

@@ -150,30 +150,22 @@ class KafkaPublisher:
                 break
         results = await asyncio.gather(*(f for _, f in handed_over), return_exceptions=True)
         for (position, _), result in zip(handed_over, results, strict=True):
-            outgoing = pending[position]
-            if failure := self._settle(position, result, pending, refused):
-                failures.append((outgoing, failure))
+            if isinstance(result, RECORD_ERRORS):
+                refused[position] = type(result).__name__
+            elif isinstance(result, KafkaError):
+                failures.append((pending[position], result))
+                continue
+            elif isinstance(result, BaseException):
+                raise result
+            else:
+                _count(pending[position])
+            del pending[position]
         for outgoing, failure in failures:
             if isinstance(failure, RIGHTS_ERRORS):
                 name = self._settings.topic(outgoing.topic.name)
                 raise WriteRefused(refused_write(name, failure)) from failure
         if failures:
             raise failures[0][1]
-
-    @staticmethod
-    def _settle(
-        position: int, result: object, pending: dict[int, Outgoing], refused: dict[int, str]
-    ) -> KafkaError | None:
-        if isinstance(result, RECORD_ERRORS):
-            refused[position] = type(result).__name__
-        elif isinstance(result, KafkaError):
-            return result
-        elif isinstance(result, BaseException):
-            raise result
-        else:
-            _count(pending[position])
-        del pending[position]
-        return None
 
 
 @contextlib.asynccontextmanager

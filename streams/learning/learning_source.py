@@ -2,9 +2,10 @@
 
 import asyncio
 import fcntl
-from collections.abc import Awaitable, Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -15,7 +16,7 @@ from ..kafka.reading import ends
 from ..runtime import metrics
 from ..runtime.errors import OperatorError
 from ..runtime.progress import Progress
-from ..runtime.signals import pause
+from ..runtime.signals import pause, unless_stopped
 from ..settings import Settings
 from ..topics import REVIEWS, RoleName
 from .learner import Learner, Process
@@ -96,20 +97,15 @@ class LearnSource:
         event: LearningEvent = await self._learner.go_on(run)
         metrics.LEARNING.labels(event.step).inc()
 
-    async def _until(self, stop: asyncio.Event, work: Awaitable[object]) -> None:
+    async def _until(self, stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
         """``work``, which is cancelled where ``stop`` is set first; the role lives meanwhile."""
-        working = asyncio.ensure_future(work)
-        stopped = asyncio.ensure_future(stop.wait())
+        beating = asyncio.create_task(self._beat())
         try:
-            while not working.done() and not stop.is_set():
-                await asyncio.wait(
-                    (working, stopped), timeout=BEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                )
-                self.progress.polled()
+            await unless_stopped(stop, work)
         finally:
-            stopped.cancel()
-            if not working.done():
-                working.cancel()
-            await asyncio.gather(working, stopped, return_exceptions=True)
-        if not working.cancelled():
-            working.result()
+            beating.cancel()
+
+    async def _beat(self) -> None:
+        while True:
+            self.progress.polled()
+            await asyncio.sleep(BEAT_SECONDS)

@@ -46,7 +46,6 @@ from ..topics import (
     MANIFESTS,
     READ_BY,
     REALIGNMENTS,
-    RoleName,
 )
 from .known_values import MAX_BYTES, Told, noted, requested, within
 
@@ -70,7 +69,6 @@ class ValuesStore(TopicTable[DocumentValues]):
 
 log = structlog.get_logger(__name__)
 
-NAME: RoleName = "realign"
 BATCH_RECORDS = 1_000
 
 ReadAt = Callable[[Sequence[Coordinates]], Awaitable[Mapping[Coordinates, Record]]]
@@ -154,12 +152,16 @@ class _Realigning:
         return after, follows
 
 
-def realign_role(
-    store: ValuesStore, read_at: ReadAt, *, accepted: str, documents: str, max_bytes: int
-) -> Role:
+def realign_role(store: ValuesStore, settings: Settings, read: ReadAt | None = None) -> Role:
     """``versions`` to ``extractions`` and a manifest; verdicts on them to ``realignments``."""
-    step = _Realigning(store, read_at, accepted, documents, max_bytes).step
-    return Role(NAME, "report", READ_BY["realign"], step, batch=BATCH_RECORDS)
+    step = _Realigning(
+        store,
+        read or partial(read_at, settings),
+        accepted=settings.topic(ACCEPTED.name),
+        documents=settings.topic(DOCUMENTS.name),
+        max_bytes=min(MAX_BYTES, settings.max_record_bytes // 2),
+    ).step
+    return Role("realign", "report", READ_BY["realign"], step, batch=BATCH_RECORDS)
 
 
 def in_time(records: Sequence[Record]) -> list[int]:
@@ -228,13 +230,3 @@ class RealignSource(BatchSource):
         self._store.clear()
         await self._store.read(self._settings, partitions)
         return {}
-
-
-def new_role(store: ValuesStore, settings: Settings) -> Role:
-    return realign_role(
-        store,
-        partial(read_at, settings),
-        accepted=settings.topic(ACCEPTED.name),
-        documents=settings.topic(DOCUMENTS.name),
-        max_bytes=min(MAX_BYTES, settings.max_record_bytes // 2),
-    )

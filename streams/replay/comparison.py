@@ -33,6 +33,7 @@ from .report_schema import (
     Flip,
     LabelAgreement,
     Measured,
+    Rate,
     ReplayReport,
     ScoreChange,
     Side,
@@ -274,13 +275,15 @@ def _report(
 def _side(outcomes: Collection[SideOutcome]) -> Side:
     prices = [o.usd for o in outcomes if o.usd is not None]
     times = [o.milliseconds for o in outcomes if o.milliseconds is not None]
+    decisions = Counter(o.decision for o in outcomes)
     return Side(
         revisions=dict(Counter(o.revision or "unscored" for o in outcomes)),
-        decisions=dict(Counter(o.decision for o in outcomes)),
+        decisions=dict(decisions),
         reasons=dict(Counter(reason for o in outcomes for reason in o.reasons)),
         cost=Cost(
             usd=sum(prices) if prices else None, mean_milliseconds=fmean(times) if times else None
         ),
+        passed=Rate.of(decisions["accepted"], len(outcomes)),
     )
 
 
@@ -306,9 +309,14 @@ def _agreement(outcomes: OneSide, gold: Mapping[str, int]) -> LabelAgreement:
     cells: Counter[tuple[bool, int]] = Counter(
         (outcomes[i].decision == "accepted", label) for i, label in gold.items() if i in outcomes
     )
+    passed, leaked = cells[True, 1], cells[True, 0]
+    lost, caught = cells[False, 1], cells[False, 0]
     return LabelAgreement(
-        accepted_supported=cells[True, 1],
-        accepted_unsupported=cells[True, 0],
-        stopped_supported=cells[False, 1],
-        stopped_unsupported=cells[False, 0],
+        accepted_supported=passed,
+        accepted_unsupported=leaked,
+        stopped_supported=lost,
+        stopped_unsupported=caught,
+        agreeing=Rate.of(passed + caught, cells.total()),
+        recall=Rate.of(caught, caught + leaked),
+        precision=Rate.of(caught, caught + lost),
     )

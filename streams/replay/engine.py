@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import structlog
@@ -108,18 +108,9 @@ async def _begin(
     tau = request.alignment_threshold
     if request.origin == "extractions" and tau is None:
         tau = settings.alignment_threshold  # fixed now: the setting may be another when it goes on
-    plan = ReplayPlan(
-        id=request.id,
-        origin=request.origin,
-        ranges=ranges,
-        since=request.since,
-        until=request.until,
-        offsets=request.offsets,
-        scorer=scorer.name,
-        revision=scorer.revision,
-        memory=memory,
-        alignment_threshold=tau,
-    )
+    judged_by = {"scorer": scorer.name, "revision": scorer.revision, "memory": memory}
+    fixed = {"ranges": ranges, "alignment_threshold": tau}
+    plan = ReplayPlan(**asdict(request) | judged_by | fixed)
     if known is None:
         return ReplayState(plan=plan, positions=ranges)
     for name in ReplayPlan.model_fields:
@@ -162,9 +153,9 @@ class _Replay:
         started = time.perf_counter()
         async for batch in self._batches():
             batch_started = time.perf_counter()
-            await self._replay(batch)
+            verdicts = await self._replay(batch)
             taken = time.perf_counter() - batch_started
-            await self._note(batch, taken, time.perf_counter() - started)
+            await self._note(batch, verdicts, taken, time.perf_counter() - started)
             started = time.perf_counter()
             on_progress(self.state)
             await pace.rest(len(batch), taken)
@@ -181,20 +172,15 @@ class _Replay:
         if batch:
             yield batch
 
-    async def _replay(self, batch: Sequence[Record]) -> None:
+    async def _replay(self, batch: Sequence[Record]) -> int:
+        """How many verdicts on ``batch`` were published."""
         events = self._decode([r for r in batch if self.state.plan.covers(r.timestamp)])
         verdicts = await _isolated(self._steps, events)
         outgoing = [Outgoing(self._out, verdict.doc_id, verdict) for verdict in verdicts]
         refused = await self._publisher.publish(outgoing)
         for position, error in refused.items():
             log.warning("not_replayed", problem=error, verdict_id=verdicts[position].id)
-        verdicts = [one for position, one in enumerate(verdicts) if position not in refused]
-        self.state = self.state.model_copy(
-            update={
-                "verdicts": self.state.verdicts + len(verdicts),
-                "skipped": self.state.skipped + len(batch) - len(verdicts),
-            }
-        )
+        return len(verdicts) - len(refused)
 
     def _decode(self, records: Sequence[Record]) -> list[Received[Event]]:
         """What could be read; the rest was a dead letter when it was live."""
@@ -206,15 +192,22 @@ class _Replay:
                 log.warning("not_replayed", problem=str(error), **record.coordinates.model_dump())
         return events
 
-    async def _note(self, batch: Sequence[Record], taken: float, passed: float) -> None:
+    async def _note(
+        self, batch: Sequence[Record], verdicts: int, taken: float, passed: float
+    ) -> None:
         reached = {(r.topic, r.partition): r.offset + 1 for r in batch}
         positions = tuple(
             at.model_copy(update={"start": reached.get((at.topic, at.partition), at.start)})
             for at in self.state.positions
         )
         latencies = (*self.state.batch_milliseconds, round(taken * 1000, 1))[-REMEMBERED_BATCHES:]
-        changes: dict[str, object] = {"positions": positions, "batch_milliseconds": latencies}
-        changes["seconds"] = self.state.seconds + passed
+        changes: dict[str, object] = {
+            "positions": positions,
+            "batch_milliseconds": latencies,
+            "seconds": self.state.seconds + passed,
+            "verdicts": self.state.verdicts + verdicts,
+            "skipped": self.state.skipped + len(batch) - verdicts,
+        }
         await self._save(self.state.model_copy(update=changes))
 
     async def _save(self, state: ReplayState) -> None:
@@ -230,18 +223,13 @@ async def _isolated(steps: Sequence[Step], events: list[Received[Event]]) -> lis
         return await _through(steps, events)
     except (KafkaError, OperatorError):
         raise
-    except Exception as error:  # noqa: BLE001 - pinned on its record below
-        log.warning("batch_not_replayed", problem=type(error).__name__, records=len(events))
-    verdicts: list[Verdict] = []
-    for event in events:
-        try:
-            verdicts += await _through(steps, [event])
-        except (KafkaError, OperatorError):
-            raise
-        except Exception as error:  # noqa: BLE001 - no error may end the replay
-            where = event.record.coordinates.model_dump()
+    except Exception as error:  # noqa: BLE001 - no error of one record may end the replay
+        if len(events) == 1:
+            where = events[0].record.coordinates.model_dump()
             log.warning("not_replayed", problem=type(error).__name__, **where)
-    if not verdicts and len(events) > 1:
+            return []
+    verdicts = [one for event in events for one in await _isolated(steps, [event])]
+    if not verdicts:
         raise OperatorError("the scorer or aligner is broken: it fails on every record of a batch")
     return verdicts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import Field, computed_field
+from pydantic import Field
 
 from safepassage.schemas import Decision, Reason
 from safepassage.schemas.base import Contract
@@ -69,24 +69,9 @@ class LabelAgreement(Contract):
     accepted_unsupported: int
     stopped_supported: int
     stopped_unsupported: int
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def agreeing(self) -> Rate:
-        right = self.accepted_supported + self.stopped_unsupported
-        return Rate.of(right, right + self.accepted_unsupported + self.stopped_supported)
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def recall(self) -> Rate:
-        caught = self.stopped_unsupported
-        return Rate.of(caught, caught + self.accepted_unsupported)
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def precision(self) -> Rate:
-        caught = self.stopped_unsupported
-        return Rate.of(caught, caught + self.stopped_supported)
+    agreeing: Rate
+    recall: Rate
+    precision: Rate
 
 
 class Cost(Contract):
@@ -97,18 +82,14 @@ class Cost(Contract):
 
 
 class Side(Contract):
-    """One side's verdicts on the extractions that both judged."""
+    """One side's verdicts on the extractions that both judged; ``passed`` is the share that passes
+    without a person."""
 
     revisions: dict[str, int]
     decisions: dict[str, int]
     reasons: dict[str, int]
     cost: Cost
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def passed(self) -> Rate:
-        """The share that passes without a person."""
-        return Rate.of(self.decisions.get("accepted", 0), sum(self.decisions.values()))
+    passed: Rate
 
 
 class ScoreChange(Contract):

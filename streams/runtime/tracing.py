@@ -47,7 +47,7 @@ class Tracing:
 
 
 _UNTRACED = BatchTrace()
-_active: list[Tracing] = [Tracing()]
+_active = [Tracing()]
 
 
 def tracing() -> Tracing:
@@ -61,8 +61,7 @@ def use(other: Tracing) -> None:
 
 def stop() -> None:
     """Send what is left, and trace as before `use`."""
-    if len(_active) > 1:
-        _active.pop().stop()
+    _active.pop().stop()
 
 
 def valid_traceparent(value: bytes) -> str | None:

@@ -4,9 +4,10 @@ through, per model and prompt, from live verdicts (SafePassage paper, Figure 5).
 import contextlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import get_args
 
 from safepassage.schemas import Decision, Verdict
 from safepassage.schemas.proportion import Proportion
@@ -45,24 +46,16 @@ class ExtractorScore:
     @property
     def name(self) -> str:
         """For tables and plots: the model and the beginning of the prompt's digest."""
-        prompt = self.prompt_digest[:PROMPT_DIGITS]
-        return (
-            f"{self.model or UNKNOWN_MODEL} · {prompt}" if prompt else self.model or UNKNOWN_MODEL
-        )
+        model, prompt = self.model or UNKNOWN_MODEL, self.prompt_digest[:PROMPT_DIGITS]
+        return f"{model} · {prompt}" if prompt else model
 
 
 def scores(counts: Mapping[tuple[str, str, Decision], int]) -> list[ExtractorScore]:
     """One row for each model and prompt of ``counts``, best first."""
     extractors = sorted({(model, prompt) for model, prompt, _ in counts})
     rows = [
-        ExtractorScore(
-            model,
-            prompt,
-            accepted=counts.get((model, prompt, "accepted"), 0),
-            quarantined=counts.get((model, prompt, "quarantined"), 0),
-            undetermined=counts.get((model, prompt, "undetermined"), 0),
-        )
-        for model, prompt in extractors
+        ExtractorScore(*one, **{said: counts.get((*one, said), 0) for said in get_args(Decision)})
+        for one in extractors
     ]
     return sorted(rows, key=lambda row: row.score.share or 0.0, reverse=True)
 
@@ -113,16 +106,8 @@ async def compare_extractors(
 def as_json(rows: Iterable[ExtractorScore]) -> list[dict[str, object]]:
     """The table for programs: counts, the score, and its 95% interval."""
     return [
-        {
-            "model": row.model,
-            "prompt_digest": row.prompt_digest,
-            "n": row.score.total,
-            "accepted": row.accepted,
-            "quarantined": row.quarantined,
-            "undetermined": row.undetermined,
-            "score": row.score.share,
-            "score_interval": list(row.score.interval),
-        }
+        asdict(row)
+        | {"n": row.score.total, "score": row.score.share, "score_interval": row.score.interval}
         for row in rows
     ]
 

@@ -283,6 +283,6 @@ def forget_what_is_known(settings: Settings) -> None:
     known = protection(settings)
     known.erasures.clear()
     known.offsets.clear()
-    known.stale()
+    known._read_at = float("-inf")
     if settings.keys_file:
         known.seals = Seals(settings.keys_file)

@@ -29,6 +29,7 @@ from safepassage.scoring_worker import Pair
 from safepassage.streams.kafka.publisher import PublishFailed
 from safepassage.streams.kafka.records import Outgoing, Record
 from safepassage.streams.realignment.role import ValuesStore, realign_role
+from safepassage.streams.settings import Settings
 from safepassage.streams.topics import (
     ACCEPTED,
     DOCUMENT_VALUES,
@@ -72,13 +73,7 @@ class Flow:
         self.store = ValuesStore()
         for record in self.topics[DOCUMENT_VALUES]:
             self.store.put(DocumentValues.model_validate_json(record.value or b""))
-        self.role = realign_role(
-            self.store,
-            self._read_at,
-            accepted="accepted",
-            documents="documents",
-            max_bytes=MAX_BYTES,
-        )
+        self.role = realign_role(self.store, Settings(), self._read_at)
         self.delivery = delivery_of(self.role, self)
 
     def extracted(self, text: str, values: Sequence[str], context: str = "") -> DocumentRef:
