@@ -46,7 +46,6 @@ from tests.faults.scorer import CueScorer, ScorerPlan
 from tests.streams.doubles import delivery_of
 
 READS = (ACCEPTED, QUARANTINE, VERSIONS)
-MAX_BYTES = 100_000
 
 
 @dataclass
