@@ -102,34 +102,31 @@ def _differences(
             (key, needs) if key in SAFE_TO_SET else None,
         )
 
+    numbers = {key: number for key in found if (number := _number(found[key])) is not None}
     policy = found.get("cleanup.policy")
     # "compact,delete" is not "compact": it deletes the last record of a key as well.
     if policy is not None and policy != wanted["cleanup.policy"]:
         yield differs("cleanup.policy", policy, wanted["cleanup.policy"])
-    limit = _number(found.get("max.message.bytes"))
-    if limit is not None and limit < int(wanted["max.message.bytes"]):
+    needed = int(wanted["max.message.bytes"])
+    if (limit := numbers.get("max.message.bytes", needed)) < needed:
         yield differs("max.message.bytes", limit, wanted["max.message.bytes"])
-    in_sync = _number(found.get(IN_SYNC))
-    if in_sync is not None and in_sync > replicas:
+    if (in_sync := numbers.get(IN_SYNC, 0)) > replicas:
         why = f": it has only {replicas} replicas, so no record is taken"
         yield differs(IN_SYNC, in_sync, str(replicas), why=why)
     if wanted["cleanup.policy"] == "compact":
         # What was replaced or erased is to be gone in time.
         most = int(wanted["max.compaction.lag.ms"])
         for key, needs in (("max.compaction.lag.ms", str(most)), ("min.compaction.lag.ms", "0")):
-            lag = _number(found.get(key))
-            if lag is not None and lag > most:
+            if (lag := numbers.get(key, 0)) > most:
                 yield differs(key, lag, needs, "warning")
         return
-    needed = _number(wanted.get("retention.ms"))
-    kept = _number(found.get("retention.ms"))
+    needed = int(wanted["retention.ms"])
     # What is kept for ever is needed for ever; elsewhere a shorter time may be chosen knowingly.
     severity: Severity = "failed" if needed == FOR_EVER else "warning"
     # Negative ones keep records for ever.
-    if needed is not None and kept is not None and kept >= 0 and (needed < 0 or needed > kept):
+    if (kept := numbers.get("retention.ms", FOR_EVER)) >= 0 and (needed < 0 or needed > kept):
         yield differs("retention.ms", kept, wanted["retention.ms"], severity)
-    size = _number(found.get("retention.bytes"))
-    if needed is not None and size is not None and size != FOR_EVER:
+    if (size := numbers.get("retention.bytes", FOR_EVER)) != FOR_EVER:
         yield differs("retention.bytes", size, str(FOR_EVER), severity)
 
 

@@ -20,7 +20,7 @@ from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from ..labels.from_reviews import Label, labels, read_reviews, reviewed_cases
 from ..settings import Settings
 from .live_scorer import Load, load_candidate, load_released
-from .promotion_bounds import Bounds, PromotionResult, judge_candidate, not_learnt
+from .promotion_bounds import Bounds, PromotionResult, judge_candidate
 from .releases import ReleaseLost, ReleaseRefused, Slot, publish_release, releases_in_force
 
 
@@ -190,9 +190,10 @@ def compare(
             "shows that it is not tested on them; train or calibrate it again with this version"
         )
     try:
-        fair = not_learnt(cases, learnt)
+        seen = [learnt.knows(case.group, (pair.premise for pair in case.pairs)) for case in cases]
     except ValueError as error:
         raise ReleaseRefused(str(error)) from error
+    fair = [case for case, known in zip(cases, seen, strict=True) if not known]
     if not fair:
         raise ReleaseRefused(
             f"the candidate learnt from the documents of all {len(cases)} gold labels; a test "

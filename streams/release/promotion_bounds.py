@@ -8,6 +8,7 @@ paired; cases of one document err together, so documents are drawn for the inter
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from pydantic import Field
@@ -17,7 +18,6 @@ from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.evaluation.cases import LabelledCase
 from safepassage.scoring_worker.evaluation.intervals import Weights, draws
 from safepassage.scoring_worker.evaluation.metrics import Mask, f1_of, macro_f1_of, recall_of
-from safepassage.scoring_worker.learnt_from import LearntFrom
 
 RESAMPLES = 2_000
 
@@ -94,22 +94,13 @@ def judge_candidate(
     )
 
 
-def not_learnt(cases: Sequence[LabelledCase], learnt: LearntFrom) -> list[LabelledCase]:
-    """The cases of documents and passages that the candidate has not seen."""
-    return [
-        case
-        for case in cases
-        if not learnt.knows(case.group, (pair.premise for pair in case.pairs))
-    ]
-
-
+@dataclass(frozen=True, slots=True)
 class _Stops:
     """What one scorer made of the cases: which were stopped, and how many got no score."""
 
-    def __init__(self, scorer: Scorer, stopped: Mask, unjudged: int) -> None:
-        self.scorer = scorer
-        self.stopped = stopped
-        self.unjudged = unjudged
+    scorer: Scorer
+    stopped: Mask
+    unjudged: int
 
     @classmethod
     def by(cls, scorer: Scorer, cases: Sequence[LabelledCase]) -> _Stops:

@@ -1,4 +1,12 @@
-"""Seals and opens records with the keys on the topic ``keys``, as far as they were read."""
+"""Seals and opens records with the keys on the topic ``keys``, as far as they were read.
+
+A sealed value is AES-256-GCM under the key of what it is about::
+
+    magic (5)  length (2)  subject  nonce (12)  ciphertext and tag
+
+The subject is a document's id, or a snapshot's name. Topic, key and subject are authenticated: a
+value that was moved to another topic or key does not open.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +22,30 @@ from pydantic import ValidationError
 from safepassage.schemas import KeyNode
 from safepassage.schemas.keys_file import KeysFileError, decoded, key_name, read_keys
 
-from .envelope import opened, seal
-from .frame import NONCE_BYTES, KeysUnusable, subject_of
+from .frame import LENGTH_BYTES, MAGIC, NONCE_BYTES, KeysUnusable, SealBroken, subject_of
 from .key_tree import KeyTree
+
+
+def seal(value: bytes, key: bytes, subject: str, topic: str, record_key: bytes | None) -> bytes:
+    name, nonce = subject.encode(), os.urandom(NONCE_BYTES)
+    sealed = AESGCM(key).encrypt(nonce, value, _bound_to_place(name, topic, record_key))
+    return MAGIC + len(name).to_bytes(LENGTH_BYTES, "big") + name + nonce + sealed
+
+
+def opened(value: bytes, key: bytes, topic: str, record_key: bytes | None) -> bytes:
+    """What was sealed. Raises `SealBroken` where it was altered or moved, or ``key`` is another."""
+    name = subject_of(value).encode()
+    start = len(MAGIC) + LENGTH_BYTES + len(name)
+    nonce, sealed = value[start : start + NONCE_BYTES], value[start + NONCE_BYTES :]
+    try:
+        return AESGCM(key).decrypt(nonce, sealed, _bound_to_place(name, topic, record_key))
+    except (InvalidTag, ValueError):
+        raise SealBroken("the seal does not open: altered, or moved from its place") from None
+
+
+def _bound_to_place(name: bytes, topic: str, record_key: bytes | None) -> bytes:
+    parts = (topic.encode(), b"-" if record_key is None else b"+" + record_key, name)
+    return b"".join([MAGIC, *(len(p).to_bytes(4, "big") + p for p in parts)])
 
 
 class MasterKeys:
@@ -86,7 +115,7 @@ class Seals:
         self.tree.nodes[node.path] = self.masters.unwrap(node)
 
     def seal(self, value: bytes, subject: str, topic: str, record_key: bytes | None) -> bytes:
-        """``value`` sealed; see `envelope`. Raises `KeyGone` where the subject was erased;
+        """``value`` sealed. Raises `KeyGone` where the subject was erased;
         `KeysUnusable` where there are no keys yet."""
         if not self.tree.nodes:
             raise KeysUnusable("the topic keys is empty: run `safepassage keys create` once")

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from safepassage.schemas import KeyNode
-from safepassage.streams.sealing.envelope import opened, seal
 from safepassage.streams.sealing.frame import KeysUnusable, SealBroken, is_sealed, subject_of
 from safepassage.streams.sealing.key_tree import DEPTH, KEY_BYTES, KeyGone, KeyTree
-from safepassage.streams.sealing.seals import MasterKeys
+from safepassage.streams.sealing.seals import MasterKeys, opened, seal
 from safepassage.streams.settings import Settings
 
 KEY = bytes(range(32))
