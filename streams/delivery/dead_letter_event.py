@@ -1,7 +1,7 @@
 """The dead letters of records that could not be processed, or of which results were refused."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -99,11 +99,22 @@ def outgoing_letter(letter: DeadLetter, record: Record) -> Outgoing:
     )
 
 
-def naming_refused(
-    letter: DeadLetter, made: Sequence[Outgoing], gone: Mapping[str, str], manifest_gone: bool
-) -> DeadLetter:
-    """The letter of a record of whose results (``made``) the broker refused those of ``gone``, by
-    extraction, and perhaps the manifest. It says which of the others are out."""
+Refused = Sequence[tuple[Outgoing, str]]
+"""Results that the broker will never take, each with the error's name."""
+
+
+def extractions_among(refused: Refused) -> dict[str, str]:
+    """The error's name of each extraction and claim of ``refused``, by its id."""
+    return {
+        out.event.id: error for out, error in refused if isinstance(out.event, Extraction | Claim)
+    }
+
+
+def naming_refused(letter: DeadLetter, made: Sequence[Outgoing], refused: Refused) -> DeadLetter:
+    """The letter of a record of whose results (``made``) the broker ``refused`` some. It says which
+    of the others are out."""
+    gone = extractions_among(refused)
+    manifest_gone = any(isinstance(out.event, ExtractionManifest) for out, _ in refused)
     stands = [
         out.event.id
         for out in made

@@ -9,18 +9,15 @@ It raises only what must stop the role without a commit.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
 from aiokafka.errors import KafkaError
 
 from safepassage.schemas import (
-    Claim,
-    DeadLetter,
     DocumentValues,
     Event,
-    Extraction,
     ExtractionManifest,
     Reason,
     Stage,
@@ -34,7 +31,14 @@ from ..runtime.errors import OperatorError, frames
 from ..runtime.tracing import BatchTrace, tracing
 from ..topics import Topic
 from .circuit_breaker import CircuitBreaker, CircuitOpen
-from .dead_letter_event import dead_letter, naming_refused, outgoing_letter, subject_of
+from .dead_letter_event import (
+    Refused,
+    dead_letter,
+    extractions_among,
+    naming_refused,
+    outgoing_letter,
+    subject_of,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -171,39 +175,20 @@ class Delivery:
                         manifests.append((end, out))
                     case _:
                         results.append((end, out))
-        refused = await self._publish_of(results)
-        refused += await self._publish_of(
-            [(end, _amended(out, _by_extraction(end, refused))) for end, out in manifests]
-        )
+        await self._publish_of(results)
+        await self._publish_of([(end, _amended(out, end.refused)) for end, out in manifests])
         # Dead-letter, once each, the records of which the broker refuses a result for ever.
-        unpublishable: dict[int, tuple[_Ended, str]] = {}
-        for end, _, error in refused:
-            unpublishable.setdefault(id(end), (end, error))
-        letters = [
-            self._letter_of_refused(end, error, refused) for end, error in unpublishable.values()
-        ]
+        letters = [self._letter(end, Failed(end.refused[0][1])) for end in ended if end.refused]
         if letters and await self._publisher.publish(letters):
             raise PublishFailed("the broker refuses a dead letter")
         if notes and await self._publisher.publish(notes):
             raise PublishFailed("the broker refuses what a role notes")
 
-    async def _publish_of(self, owned: Sequence[tuple[_Ended, Outgoing]]) -> list[_Refused]:
-        """Publish; returns what the broker will never take, and whose result it is."""
-        if not owned:
-            return []
-        refused = await self._publisher.publish([out for _, out in owned])
-        return [(*owned[position], error) for position, error in sorted(refused.items())]
-
-    def _letter_of_refused(self, end: _Ended, error: str, refused: Sequence[_Refused]) -> Outgoing:
-        """The letter of a record of which results were refused, the first for ``error``."""
-        made = () if isinstance(end.outcome, Failed) else end.outcome
-        manifest_gone = any(
-            owner is end and isinstance(out.event, ExtractionManifest) for owner, out, _ in refused
-        )
-        gone = _by_extraction(end, refused)
-        return self._letter(
-            end, Failed(error), lambda letter: naming_refused(letter, made, gone, manifest_gone)
-        )
+    async def _publish_of(self, owned: Sequence[tuple[_Ended, Outgoing]]) -> None:
+        refused = await self._publisher.publish([out for _, out in owned]) if owned else {}
+        for position, error in sorted(refused.items()):
+            end, out = owned[position]
+            end.refused.append((out, error))
 
     def _results(self, end: _Ended) -> list[Outgoing]:
         failed = isinstance(end.outcome, Failed)
@@ -221,23 +206,18 @@ class Delivery:
             for out in end.outcome
         ]
 
-    def _letter(
-        self,
-        end: _Ended,
-        failed: Failed,
-        completed: Callable[[DeadLetter], DeadLetter] = lambda letter: letter,
-    ) -> Outgoing:
-        event = end.decoded.event if isinstance(end.decoded, Received) else None
-        letter = completed(
-            dead_letter(
-                end.record,
-                self._role.stage,
-                failed.error,
-                failed.detail,
-                attempts=failed.attempts,
-                about=subject_of(event),
-            )
+    def _letter(self, end: _Ended, failed: Failed) -> Outgoing:
+        letter = dead_letter(
+            end.record,
+            self._role.stage,
+            failed.error,
+            failed.detail,
+            attempts=failed.attempts,
+            about=subject_of(end.decoded.event if isinstance(end.decoded, Received) else None),
         )
+        if end.refused:
+            made = () if isinstance(end.outcome, Failed) else end.outcome
+            letter = naming_refused(letter, made, end.refused)
         log.warning(
             "dead_letter",
             role=self._role.name,
@@ -260,6 +240,7 @@ class _Ended:
     decoded: Decoded
     outcome: Outcome
     trace: BatchTrace
+    refused: list[tuple[Outgoing, str]] = field(default_factory=list)
 
 
 def _outcome(read: Decoded, stepped: Iterator[Outcome]) -> Outcome:
@@ -268,24 +249,11 @@ def _outcome(read: Decoded, stepped: Iterator[Outcome]) -> Outcome:
     return () if read is None else read
 
 
-_Refused = tuple[_Ended, Outgoing, str]
-"""Whose result it was, the result, and the name of the broker's error."""
-
-
-def _by_extraction(end: _Ended, refused: Sequence[_Refused]) -> dict[str, str]:
-    """The extractions and claims of ``end`` that were refused, each with the error's name."""
-    return {
-        out.event.id: error
-        for owner, out, error in refused
-        if owner is end and isinstance(out.event, Extraction | Claim)
-    }
-
-
-def _amended(manifest: Outgoing, refused: Mapping[str, str]) -> Outgoing:
+def _amended(manifest: Outgoing, refused: Refused) -> Outgoing:
     """The manifest, saying what of its extractions will never be there."""
-    if not refused:
+    if not (gone := extractions_among(refused)):
         return manifest
-    return replace(manifest, event=manifest.event.model_copy(update={"refused": dict(refused)}))
+    return replace(manifest, event=manifest.event.model_copy(update={"refused": gone}))
 
 
 def _why(outcome: Outcome) -> str:
