@@ -7,7 +7,7 @@ and whole verdicts only of the examples.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -72,6 +72,7 @@ class SideOutcome:
 
 
 OneSide = Mapping[str, SideOutcome]
+Flipped = tuple[SideOutcome, SideOutcome]
 
 
 def certified_risks(
@@ -79,7 +80,6 @@ def certified_risks(
     after: OneSide,
     labels: Sequence[Label],
     settings: Settings,
-    *,
     learnt: LearntFrom | None,
 ) -> tuple[AcceptedRisk, AcceptedRisk]:
     """The risk of what ``before`` lets pass, and of what ``after`` does. Labels of documents that
@@ -89,20 +89,18 @@ def certified_risks(
         for label in labels
         if label.kind == "spot_check" or (label.kind == "review" and label.draw is not None)
     ]
-    both = before.keys() & after.keys()
-    newly = sum(before[i].decision != "accepted" == after[i].decision for i in both)
+    newly = sum(before[i].decision != "accepted" == after[i].decision for i in before)
+    live = _risk(before, drawn, 0, settings)
     lacking = "the candidate does not say which documents it learnt from"
-    risk = None
     if learnt is not None:
         try:
             fair = [label for label in drawn if not _knows(learnt, label)]
-            risk = _risk(after, fair, newly, settings)
+            return live, _risk(after, fair, newly, settings)
         except DigestKeyMissing as error:
             lacking = str(error)
-    unknown = AcceptedRisk(
+    return live, AcceptedRisk(
         confidence=settings.risk_confidence, asked=settings.risk, lacking=lacking
     )
-    return _risk(before, drawn, 0, settings), risk or unknown
 
 
 def _knows(learnt: LearntFrom, label: Label) -> bool:
@@ -143,16 +141,40 @@ async def compare(
 
     What a person decided is no side of the comparison but its measure."""
     candidates = await _outcomes(settings, [after], revision=revision)
-    incumbents = await _outcomes(settings, before, only=candidates.keys())
+    old = await _outcomes(settings, before, only=candidates.keys())
+    new = {extraction_id: candidates[extraction_id] for extraction_id in old}
     reviews, _ = await read_reviews(settings)
     every = [label for case in reviewed_cases(reviews) for label in labels(case)]
     said = [label for label in every if label.kind != "correction"]
     gold = {label.verdict.extraction_id: label.label for label in said}
-    chosen = _choose_examples(incumbents, candidates)
-    examples = await _examples(settings, after, chosen, incumbents, gold, revision=revision)
-    report = _report(subject, incumbents, candidates, gold, examples=examples, run=run)
-    risks = certified_risks(incumbents, candidates, said, settings, learnt=learnt)
-    return report.model_copy(update=dict(zip(("risk_before", "risk_after"), risks, strict=True)))
+    flipped = {i: (old[i], new[i]) for i in old if old[i].decision != new[i].decision}
+    scores = [
+        histogram(o.score for o in side.values() if o.score is not None) for side in (old, new)
+    ]
+    risk_before, risk_after = certified_risks(old, candidates, said, settings, learnt)
+    return ReplayReport(
+        subject=subject,
+        compared=len(old),
+        unmatched=len(candidates) - len(old),
+        before=_side(old.values()),
+        after=_side(new.values()),
+        flips=_count_flips(flipped.values(), lambda _old, _new: ""),
+        flips_by_type=_count_flips(flipped.values(), lambda _old, new: new.entity_type),
+        flips_by_model=_count_flips(flipped.values(), lambda _old, new: new.model),
+        flips_by_reason=_count_flips(flipped.values(), _why),
+        examples=await _examples(settings, after, _most_moved(flipped), gold, revision),
+        scores=ScoreChange(
+            before=tuple(scores[0]),
+            after=tuple(scores[1]),
+            population_stability=population_stability(*scores),
+            ks_distance=ks_distance(*scores),
+        ),
+        agreement_before=_agreement(old, gold),
+        agreement_after=_agreement(new, gold),
+        risk_before=risk_before,
+        risk_after=risk_after,
+        run=run,
+    )
 
 
 async def _judged(
@@ -183,93 +205,46 @@ async def _outcomes(
     return outcomes
 
 
-def flips(before: OneSide, after: OneSide) -> Iterator[tuple[str, SideOutcome, SideOutcome]]:
-    for extraction_id, candidate in after.items():
-        incumbent = before.get(extraction_id)
-        if incumbent and incumbent.decision != candidate.decision:
-            yield extraction_id, incumbent, candidate
-
-
-def _choose_examples(before: OneSide, after: OneSide) -> dict[str, None]:
-    """Of each kind of flip and type the ones whose scores moved most."""
+def _most_moved(flipped: Mapping[str, Flipped]) -> dict[str, SideOutcome]:
+    """Of each kind of flip and type the ones whose scores moved most, with what was said before."""
     groups: dict[tuple[str, str, str], list[tuple[float, str]]] = defaultdict(list)
-    for extraction_id, old, new in flips(before, after):
+    for extraction_id, (old, new) in flipped.items():
         moved = abs((new.score or 0.0) - (old.score or 0.0))
         groups[old.decision, new.decision, new.entity_type].append((-moved, extraction_id))
     ordered = (sorted(group)[:EXAMPLES_PER_FLIP] for _, group in sorted(groups.items()))
-    return {extraction_id: None for group in ordered for _, extraction_id in group}
+    return {one: flipped[one][0] for group in ordered for _, one in group}
 
 
 async def _examples(
     settings: Settings,
     topic: Topic,
-    chosen: Collection[str],
-    before: OneSide,
+    chosen: Mapping[str, SideOutcome],
     gold: Mapping[str, int],
-    *,
     revision: str | None,
 ) -> tuple[Example, ...]:
     found: dict[str, Example] = {}
-    if chosen:
-        async for result in _judged(settings, [topic], revision):
-            if (identity := result.event.extraction_id) in chosen:
-                found[identity] = _example(result.event, before[identity], gold.get(identity))
+    if not chosen:
+        return ()
+    async for result in _judged(settings, [topic], revision):
+        verdict = result.event
+        if (old := chosen.get(verdict.extraction_id)) is None:
+            continue
+        label = gold.get(verdict.extraction_id)
+        found[verdict.extraction_id] = Example(
+            extraction_id=verdict.extraction_id,
+            doc_id=verdict.doc_id,
+            entity_type=verdict.entity_type,
+            hypothesis=verdict.hypothesis,
+            passage=verdict.passage,
+            before=old.decision,
+            after=verdict.decision,
+            reasons_before=old.reasons,
+            reasons_after=verdict.reasons,
+            score_before=old.score,
+            score_after=verdict.score,
+            reviewed=None if label is None else ("supports" if label else "insufficient"),
+        )
     return tuple(found[identity] for identity in chosen if identity in found)
-
-
-def _example(verdict: Verdict, old: SideOutcome, label: int | None) -> Example:
-    return Example(
-        extraction_id=verdict.extraction_id,
-        doc_id=verdict.doc_id,
-        entity_type=verdict.entity_type,
-        hypothesis=verdict.hypothesis,
-        passage=verdict.passage,
-        before=old.decision,
-        after=verdict.decision,
-        reasons_before=old.reasons,
-        reasons_after=verdict.reasons,
-        score_before=old.score,
-        score_after=verdict.score,
-        reviewed=None if label is None else ("supports" if label else "insufficient"),
-    )
-
-
-def _report(
-    subject: str,
-    before: OneSide,
-    after: OneSide,
-    gold: Mapping[str, int],
-    *,
-    examples: tuple[Example, ...],
-    run: Measured | None,
-) -> ReplayReport:
-    both = before.keys() & after.keys()
-    old, new = {i: before[i] for i in both}, {i: after[i] for i in both}
-    flipped = list(flips(before, after))
-    scores = [
-        histogram(o.score for o in side.values() if o.score is not None) for side in (old, new)
-    ]
-    return ReplayReport(
-        subject=subject,
-        compared=len(both),
-        unmatched=len(after) - len(both),
-        before=_side(old.values()),
-        after=_side(new.values()),
-        flips=_count_flips(flipped, lambda _old, _new: ""),
-        flips_by_type=_count_flips(flipped, lambda _old, new: new.entity_type),
-        flips_by_model=_count_flips(flipped, lambda _old, new: new.model),
-        flips_by_reason=_count_flips(flipped, _why),
-        examples=examples,
-        scores=ScoreChange(
-            before=tuple(scores[0]),
-            after=tuple(scores[1]),
-            population_stability=population_stability(*scores),
-            ks_distance=ks_distance(*scores),
-        ),
-        agreement_before=_agreement(old, gold),
-        agreement_after=_agreement(new, gold),
-        run=run,
-    )
 
 
 def _side(outcomes: Collection[SideOutcome]) -> Side:
@@ -293,11 +268,10 @@ def _why(old: SideOutcome, new: SideOutcome) -> str:
 
 
 def _count_flips(
-    flipped: Sequence[tuple[str, SideOutcome, SideOutcome]],
-    group: Callable[[SideOutcome, SideOutcome], str],
+    flipped: Iterable[Flipped], group: Callable[[SideOutcome, SideOutcome], str]
 ) -> tuple[Flip, ...]:
     counts: Counter[tuple[str, Decision, Decision]] = Counter()
-    for _, old, new in flipped:
+    for old, new in flipped:
         counts[group(old, new), old.decision, new.decision] += 1
     return tuple(
         Flip(group=name, before=old, after=new, count=count)
