@@ -159,10 +159,10 @@ async def _listed(chosen: Selection) -> tuple[list[Letter], set[str]]:
     from ..redrive.engine import put_back_before
     from ..redrive.letters import survey
 
-    found = await survey(settings(), chosen)
-    if found.unread:
-        complain.print(f"{found.unread} records on the topic are no dead letters")
-    return list(found.letters.values()), await put_back_before(settings())
+    found, unread = await survey(settings(), chosen)
+    if unread:
+        complain.print(f"{unread} records on the topic are no dead letters")
+    return list(found.values()), await put_back_before(settings())
 
 
 async def _redrive(request: RedriveRequest, *, dry_run: bool) -> RedriveResult | None:

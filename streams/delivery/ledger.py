@@ -83,8 +83,3 @@ class OffsetLedger(Generic[P]):
     def partitions(self) -> Sequence[P]:
         """The partitions from which something was delivered."""
         return tuple(self._progress)
-
-    def outstanding(self, partitions: Iterable[P] | None = None) -> int:
-        """How many delivered records are not finished."""
-        chosen = self._progress if partitions is None else partitions
-        return sum(len(self._progress[p].outstanding) for p in chosen if p in self._progress)

@@ -190,21 +190,18 @@ async def _tombstones(
 ) -> None:
     """Take the documents out of what is compacted. A worker that had not heard of the erasure, or
     that notes what it forgot, may write once more: looked for again until nothing is found."""
-    rounds = 0
-    while found.tombstones:
+    for _ in range(ROUNDS):
         for topic, keys in found.tombstones.items():
             report.tombstones[topic.name] = report.tombstones.get(topic.name, 0) + len(keys)
             if writer:
                 if topic is MEMORIES:
                     await writer.delete_keys([key.decode("utf-8", "replace") for key in keys])
                 await writer.tombstones(topic, keys)
-        rounds += 1
-        if writer is None:
+        if writer is None or not found.tombstones:
             return
-        if rounds >= ROUNDS:
-            raise OperatorError("a worker goes on writing what it learnt: run it again")
         await asyncio.sleep(ROUND_SECONDS)
         found = await survey(settings, report.documents, REMADE)
+    raise OperatorError("a worker goes on writing what it learnt: run it again")
 
 
 async def _remains(settings: Settings, found: Found, report: Report) -> None:

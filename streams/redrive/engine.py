@@ -148,7 +148,8 @@ async def put_back_before(settings: Settings) -> set[str]:
 
 async def plan(settings: Settings, done: Set[str], request: RedriveRequest) -> Plan:
     """What the request selects, with nothing changed; ``done`` were put back before."""
-    selected = (await survey(settings, request.selection)).letters.values()
+    found, _ = await survey(settings, request.selection)
+    selected = found.values()
     # A letter names its source, and anybody who may write letters could name any topic.
     inputs = frozenset(await ends(settings, REDRIVABLE))
     made = Plan([], done=sum(letter.id in done for letter in selected))

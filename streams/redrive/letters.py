@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncIterator, Collection, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
 from safepassage.schemas import Coordinates, DeadLetter, Stage
@@ -64,17 +64,11 @@ class Selection:
         )
 
 
-@dataclass(slots=True)
-class Survey:
-    """A selection's letters, each once, by id; ``unread`` counts records that are none."""
-
-    letters: dict[str, Letter] = field(default_factory=dict)
-    unread: int = 0
-
-
-async def survey(settings: Settings, selection: Selection) -> Survey:
-    """The letters that ``selection`` takes. A repetition of a letter has its id and is left out."""
-    found = Survey()
+async def survey(settings: Settings, selection: Selection) -> tuple[dict[str, Letter], int]:
+    """The letters that ``selection`` takes, by id, and how many records are no letters. A
+    repetition of a letter has its id and is left out."""
+    found: dict[str, Letter] = {}
+    unread = 0
     since = selection.since
     start = await offsets_since(settings, [DEAD_LETTERS], since) if since else None
     async for record in read_topics(settings, [DEAD_LETTERS], start=start):
@@ -83,15 +77,15 @@ async def survey(settings: Settings, selection: Selection) -> Survey:
         except ErasedRecord:
             continue
         except UnreadableRecord:
-            found.unread += 1
+            unread += 1
             continue
         if selection.takes(letter):
-            found.letters.setdefault(letter.id, letter)
-        if len(found.letters) > MAX_SELECTED:
+            found.setdefault(letter.id, letter)
+        if len(found) > MAX_SELECTED:
             raise OperatorError(
                 f"more than {MAX_SELECTED} dead letters: narrow --error, --stage, --since, --until"
             )
-    return found
+    return found, unread
 
 
 async def records_of(

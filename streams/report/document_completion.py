@@ -156,11 +156,11 @@ class DocumentCompletion:
         pending.count(event)  # type: ignore[arg-type]  # there is no key for all others
         if isinstance(event, Verdict) and event.scorer_revision is not None:
             partition.reach = max(partition.reach, pending.number)
-        if pending.done and pending.manifest:
+        if pending.done:
             del partition.pending[key]
             self._count -= 1
             self._remember(pending.parts)
-            return [Closed(_report(pending, pending.manifest), pending.held)]
+            return [Closed(_report(pending), pending.held)]
         if self._count <= self._limit:
             return []
         fullest = max(self._partitions.values(), key=lambda partition: len(partition.pending))
@@ -209,8 +209,7 @@ class DocumentCompletion:
         _, pending = partition.pending.popitem(last=False)
         self._count -= 1
         self._remember(pending.parts)
-        report = _report(pending, pending.manifest) if pending.manifest else None
-        return Closed(report, pending.held, given_up=True)
+        return Closed(_report(pending), pending.held, given_up=True)
 
 
 def _together(known: ExtractionManifest | None, said: ExtractionManifest) -> ExtractionManifest:
@@ -255,7 +254,9 @@ def _coordinates(event: Event) -> Coordinates | None:
     return None
 
 
-def _report(pending: _Pending, manifest: ExtractionManifest) -> DocumentReport:
+def _report(pending: _Pending) -> DocumentReport | None:
+    if (manifest := pending.manifest) is None:
+        return None
     # What the broker refused has its dead letter, which names it beside the document's others.
     ends = {**dict.fromkeys(manifest.refused), **pending.ended}
     known = [i for i in manifest.extraction_ids if i in ends]

@@ -65,14 +65,10 @@ Result = Received[Verdict] | Conflict | Unread
 
 
 class Deduplicator:
-    """Lets every verdict through once.
-
-    It remembers the last ``limit`` ids. ``repetitions`` counts what was held back.
-    """
+    """Lets every verdict through once. It remembers the last ``limit`` ids."""
 
     def __init__(self, limit: int = REMEMBERED_VERDICTS) -> None:
         self._seen = LastIds(limit)
-        self.repetitions = 0
 
     def admit(self, received: Received[Verdict]) -> Received[Verdict] | Conflict | None:
         """The verdict where its id is new; None for a repetition."""
@@ -84,7 +80,6 @@ class Deduplicator:
         if known[:DIGEST_BYTES] != said:
             first = Coordinates.model_validate_json(known[DIGEST_BYTES:])
             return Conflict(verdict.id, first, place)
-        self.repetitions += 1
         return None
 
     def close(self) -> None:

@@ -28,6 +28,8 @@ from safepassage.streams.topics import DOCUMENTS, MANIFESTS
 from tests.streams.broker import batch_source, faust_source
 from tests.streams.doubles import FakePublisher, document_role, note_each
 
+from .test_ledger import outstanding
+
 PLACE = TP("documents", 0)
 
 
@@ -242,7 +244,7 @@ async def test_work_that_outlives_a_rebalance_leaves_the_new_generation_alone(ka
     await source._deliver(message)
     source._finished(queued[0])
     place = TP("documents", 0)
-    assert (source.progress.outstanding, source.ledger.outstanding([place])) == (1, 1)
+    assert (source.progress.outstanding, outstanding(source.ledger, place)) == (1, 1)
     source._finished(queued[1])
-    assert (source.progress.outstanding, source.ledger.outstanding([place])) == (0, 0)
+    assert (source.progress.outstanding, outstanding(source.ledger, place)) == (0, 0)
     source._directory.cleanup()

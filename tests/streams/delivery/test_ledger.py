@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -16,6 +18,12 @@ from safepassage.streams.delivery.ledger import OffsetLedger
 
 PARTITION = ("documents", 0)
 OTHER = ("documents", 1)
+
+
+def outstanding(ledger: OffsetLedger[Any], *partitions: object) -> int:
+    """How many delivered records are not finished, of these partitions or of all."""
+    known = ledger._progress
+    return sum(len(known[p].outstanding) for p in partitions or known if p in known)
 
 
 def ledger_with(*offsets: int) -> OffsetLedger[tuple[str, int]]:
@@ -80,7 +88,7 @@ def test_a_finish_after_the_partition_left_changes_nothing():
     ledger.forget([PARTITION])
     ledger.finished(PARTITION, 0)
     assert ledger.committable(PARTITION) is None
-    assert ledger.outstanding() == 0
+    assert outstanding(ledger) == 0
 
 
 def test_a_rewound_partition_is_counted_from_where_it_starts_again():
@@ -98,7 +106,7 @@ def test_partitions_do_not_hold_back_each_other():
     ledger.delivered(OTHER, 5)
     ledger.finished(OTHER, 5)
     assert (ledger.committable(OTHER), ledger.committable(PARTITION)) == (6, 0)
-    assert ledger.outstanding() == ledger.outstanding([PARTITION]) == 1
+    assert outstanding(ledger) == outstanding(ledger, PARTITION) == 1
 
 
 class LedgerAgainstSets(RuleBasedStateMachine):
@@ -158,7 +166,7 @@ class LedgerAgainstSets(RuleBasedStateMachine):
 
     @invariant()
     def only_the_unfinished_are_outstanding(self) -> None:
-        assert self.ledger.outstanding() == len(self.unfinished)
+        assert outstanding(self.ledger) == len(self.unfinished)
 
 
 TestLedgerAgainstSets = LedgerAgainstSets.TestCase

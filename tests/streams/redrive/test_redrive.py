@@ -296,7 +296,7 @@ async def test_verdicts_of_a_redriven_document_are_not_its_end(kafka: Settings):
     letter = dead_letter(source, "extract", "Boom", "").model_copy(update={"id": LETTER})
     again = letter.model_copy(update={"id": "1" * 32, "redriven": 1, "redrive_of": LETTER})
     await publish(kafka, DEAD_LETTERS, [letter, again])
-    first = (await survey(kafka, Selection(ids={LETTER}))).letters[LETTER]
+    first = (await survey(kafka, Selection(ids={LETTER})))[0][LETTER]
     found = outcomes(kafka, from_now, [first], {LETTER: place})
     assert [each async for each in found] == [(LETTER, "Boom")]
 
