@@ -93,7 +93,6 @@ class BatchSource:
         self._prepared = -1  # the generation whose preparation was done
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Handle batches until ``stop`` is set."""
         names = [self._settings.topic(topic.name) for topic in self.reading.topics]
         async with group_member(
             self._settings, self.reading.name, names, self._turn, stop

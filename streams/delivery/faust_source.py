@@ -142,7 +142,6 @@ class SafeConsumer(FaustConsumer):
         return [tp for tp, state in self._states() if not state.has_valid_position]
 
     def _states(self) -> list[tuple[Any, Any]]:
-        """Of each partition assigned now, what aiokafka knows of it."""
         consumer = getattr(self._thread, "_consumer", None)
         subscription = consumer._subscription.subscription if consumer else None
         assignment = subscription.assignment if subscription else None
@@ -218,7 +217,7 @@ class FaustSource:
             began = await self._started(stop)
         finally:
             if not began:
-                await self._abandon()
+                await self._stop(ABANDON_SECONDS, Exception)
         if began:
             await self._deliver_until(stop)
 
@@ -275,21 +274,18 @@ class FaustSource:
         if isinstance(failed, TopicAuthorizationFailedError):
             raise JoinRefused(group, f"this user may not Read a topic of it: {failed}")
 
-    async def _abandon(self) -> None:
-        """End what never began to deliver. Faust may be waiting for the broker: bounded."""
+    async def _stop(self, patience: float | None, forgiven: type[Exception]) -> None:
+        """End the lanes and Faust, which may be waiting for a broker that is gone."""
         await self._lanes.stop()
-        with contextlib.suppress(Exception):
-            await asyncio.wait_for(self._app.stop(), ABANDON_SECONDS)
-        self._close_unused_loop()
-        self._directory.cleanup()
-
-    def _close_unused_loop(self) -> None:
-        """Faust's consumer makes the event loop of its thread before there is one, and leaves it
-        open where the thread never began."""
+        with contextlib.suppress(forgiven):
+            await asyncio.wait_for(self._app.stop(), patience)
+        # Its consumer makes the event loop of its thread before there is one, and leaves it open
+        # where the thread never began.
         thread = getattr(self._app.consumer, "_thread", None)
         loop = getattr(thread, "thread_loop", None)
         if thread is not None and loop is not None and not thread._thread_started.is_set():
             loop.close()
+        self._directory.cleanup()
 
     async def _measure_lag(self) -> None:
         while True:
@@ -348,11 +344,7 @@ class FaustSource:
                 await asyncio.wait_for(consumer.commit_all(), self._patience)
         else:
             self._lanes.failure.exception()  # seen: `run` raises it
-        await self._lanes.stop()
-        with contextlib.suppress(TimeoutError):  # Faust would wait for a broker that is gone
-            await asyncio.wait_for(self._app.stop(), AWAY_SECONDS if contact.away else None)
-        self._close_unused_loop()
-        self._directory.cleanup()
+        await self._stop(AWAY_SECONDS if contact.away else None, TimeoutError)
 
     def _new_app(self) -> Any:
         settings = self._settings

@@ -30,7 +30,6 @@ class Beside:
         self._followers = followers
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until ``stop`` is set."""
         working = asyncio.create_task(self.source.run(stop))
         following = [asyncio.ensure_future(follow()) for follow in self._followers]
         try:

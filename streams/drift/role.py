@@ -73,8 +73,6 @@ class Shift:
 
 @dataclass(slots=True)
 class _Series:
-    """Counts of one measure: the reference, and the window that is filling."""
-
     reference: list[int]
     window: list[int]
     begun: float

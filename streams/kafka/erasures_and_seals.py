@@ -97,11 +97,9 @@ class Protection:
         return other
 
     def erased(self, doc_id: str) -> bool:
-        """Whether the document of that id was erased."""
         return doc_id in self.erasures or (self.seals is not None and self.seals.gone(doc_id))
 
     def erased_key(self, key: bytes | None) -> bool:
-        """Whether a record's key names an erased document."""
         return bool(self.erasures) and (key or b"").decode("utf-8", "replace") in self.erasures
 
     def erased_event(self, event: Event) -> bool:

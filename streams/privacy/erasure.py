@@ -100,8 +100,6 @@ async def erase(
 
 
 class _Writer:
-    """What an erasure writes."""
-
     def __init__(self, publisher: KafkaPublisher, settings: Settings) -> None:
         self._settings = settings
         self._publisher = publisher

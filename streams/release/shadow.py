@@ -43,18 +43,9 @@ DUTY = 0.5
 class ShadowScoring:
     """The shadow of one worker. ``load`` makes a scorer of its name."""
 
-    def __init__(
-        self,
-        publisher: Publisher,
-        load: Callable[[str], Scorer],
-        *,
-        seconds_per_batch: float = SECONDS_PER_BATCH,
-        duty: float = DUTY,
-    ) -> None:
+    def __init__(self, publisher: Publisher, load: Callable[[str], Scorer]) -> None:
         self._publisher = publisher
         self._load = load
-        self._seconds_per_batch = seconds_per_batch
-        self._duty = duty
         self._wanted: tuple[str, str | None] | None = None
         self._changed = asyncio.Event()
         self._queue: asyncio.Queue[Sequence[AlignedExtraction]] = asyncio.Queue(QUEUED_BATCHES)
@@ -106,9 +97,7 @@ class ShadowScoring:
 
         started = time.perf_counter()
         try:
-            verdicts = await in_daemon_thread(
-                lambda: judge_all(aligned, scorer), self._seconds_per_batch
-            )
+            verdicts = await in_daemon_thread(lambda: judge_all(aligned, scorer), SECONDS_PER_BATCH)
             await self._publisher.publish([Outgoing(SHADOW, v.doc_id, v) for v in verdicts])
         except TimeoutError:
             raise  # its thread may hang for ever: no other may join it
@@ -117,7 +106,7 @@ class ShadowScoring:
             log.warning("shadow_failed", scorer=scorer.name, error=type(error).__name__)
             return False
         metrics.SHADOW.labels("judged").inc(len(aligned))
-        await asyncio.sleep((time.perf_counter() - started) * (1 / self._duty - 1))
+        await asyncio.sleep((time.perf_counter() - started) * (1 / DUTY - 1))
         return True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -114,21 +113,17 @@ class Measured(Contract):
 
 
 def measured(state: ReplayState) -> Measured:
-    """What the run of a replay took."""
     batches = sorted(state.batch_milliseconds)
+    p50, p99 = (batches[int(part * len(batches))] if batches else None for part in (0.5, 0.99))
     return Measured(
         records=state.verdicts + state.skipped,
         verdicts=state.verdicts,
         skipped=state.skipped,
         seconds=state.seconds,
         records_per_second=state.verdicts / state.seconds if state.seconds else None,
-        batch_milliseconds_p50=_quantile(batches, 0.5),
-        batch_milliseconds_p99=_quantile(batches, 0.99),
+        batch_milliseconds_p50=p50,
+        batch_milliseconds_p99=p99,
     )
-
-
-def _quantile(ascending: Sequence[float], share: float) -> float | None:
-    return ascending[min(len(ascending) - 1, int(share * len(ascending)))] if ascending else None
 
 
 class ReplayReport(Contract):

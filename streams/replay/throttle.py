@@ -90,7 +90,7 @@ class LatencyWindow:
         recent = sorted(latency for when, latency in self._latencies if when >= since)
         if len(recent) < max(1, LIVE_SAMPLES * seconds / WINDOW_SECONDS):
             return None
-        return recent[min(len(recent) - 1, int(0.99 * len(recent)))]
+        return recent[int(0.99 * len(recent))]
 
 
 class LiveGuard:
@@ -105,7 +105,6 @@ class LiveGuard:
         self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to watch, from now on."""
         topics = (ALIGNMENTS, ACCEPTED, QUARANTINE)
         start = await ends(self._settings, topics)
 
@@ -121,17 +120,19 @@ class LiveGuard:
             await asyncio.gather(self._watching, return_exceptions=True)
 
     async def rest(self, records: int, seconds: float) -> None:
-        if not await self._watched():
+        if await self._watched():
+            await self._adapt()
+        else:
             self._throttle.crawl()
-            await asyncio.sleep(self._throttle.rest(records, seconds))
-            return
+        await asyncio.sleep(self._throttle.rest(records, seconds))
+
+    async def _adapt(self) -> None:
         live = self._window.p99()
         if live is not None and time.monotonic() - self._baseline_at > BASELINE_SECONDS:
             await asyncio.sleep(STANDSTILL_SECONDS)
             if (undisturbed := self._window.p99(STANDSTILL_SECONDS)) is not None:
                 self._baseline, self._baseline_at = undisturbed, time.monotonic()
         self._throttle.adapt(live, self._baseline)
-        await asyncio.sleep(self._throttle.rest(records, seconds))
 
     async def _watched(self) -> bool:
         """Whether the live topics are being watched. A watch that ended is begun anew; until it

@@ -17,6 +17,7 @@ from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.release import promotion, releases
+from safepassage.streams.release import shadow as shadow_module
 from safepassage.streams.release.live_scorer import LiveScorer, follow_scorers
 from safepassage.streams.release.releases import ReleaseLost, ReleaseRefused, publish_release
 from safepassage.streams.release.shadow import ShadowScoring
@@ -328,11 +329,12 @@ async def test_full_queue_of_the_shadow_drops_instead_of_waiting():
     await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_hanging_shadow_is_given_up_and_the_next_release_is_tried():
+async def test_hanging_shadow_is_given_up_and_the_next_release_is_tried(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(shadow_module, "SECONDS_PER_BATCH", 0.05)
     publisher = FakePublisher()
-    shadow = ShadowScoring(
-        publisher, shelf(Hanging("stuck"), FakeScorer("new", "new-1")), seconds_per_batch=0.05
-    )
+    shadow = ShadowScoring(publisher, shelf(Hanging("stuck"), FakeScorer("new", "new-1")))
     running = asyncio.create_task(shadow.run())
     shadow.change_to("stuck", None)
     await asyncio.sleep(0.05)
