@@ -111,8 +111,7 @@ def extractions_among(refused: Refused) -> dict[str, str]:
 
 
 def naming_refused(letter: DeadLetter, made: Sequence[Outgoing], refused: Refused) -> DeadLetter:
-    """The letter of a record of whose results (``made``) the broker ``refused`` some. It says which
-    of the others are out."""
+    """``letter``, saying which of the results ``made`` the broker ``refused``, and which are out."""
     gone = extractions_among(refused)
     manifest_gone = any(isinstance(out.event, ExtractionManifest) for out, _ in refused)
     stands = [
@@ -136,8 +135,7 @@ def naming_refused(letter: DeadLetter, made: Sequence[Outgoing], refused: Refuse
 
 
 def contents(letter: DeadLetter) -> tuple[bytes | None, bytes | None]:
-    """Key and value of the record as they came; None is Kafka's null. Raises `ValueError` where one
-    of them is not base64."""
+    """Key and value of the record as they came, None for null. Raises `ValueError`: not base64."""
     return _bytes(letter.key), _bytes(letter.value)
 
 

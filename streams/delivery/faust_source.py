@@ -91,8 +91,7 @@ class SafeConsumer(FaustConsumer):
         return fetched
 
     def _note_positions(self, fetched: Mapping[TP, Sequence[Any]]) -> None:
-        """Tell the ledger what was read without a record: the marker of a transaction counts as
-        lag until it is passed."""
+        """Tell the ledger what was read without a record: a transaction's marker counts as lag."""
         for tp, state in self._states():
             partition = TP(tp.topic, tp.partition)
             if not state.has_valid_position:

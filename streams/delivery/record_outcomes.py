@@ -107,9 +107,8 @@ class Delivery:
     async def handle(self, records: Sequence[Record]) -> None:
         """Process ``records``; on return everything they led to is acknowledged. Raises
         `PublishFailed` where results or dead letters could not be written; `KafkaError` where the
-        step needed the broker, which did not answer; `OperatorError` where the step cannot work
-        until an operator has mended something; `CircuitOpen`: too much failed; nothing of this
-        batch was published."""
+        step needed the broker, which did not answer; `OperatorError` where an operator has to mend
+        something; `CircuitOpen` where too much failed, and nothing of this batch was published."""
         name = self._role.name
         with tracing().batch(name, records) as trace, metrics.timed_batch(name):
             await self._handle(records, trace)
@@ -267,9 +266,8 @@ def _why(outcome: Outcome) -> str:
 
 
 def _fault(outcome: Outcome) -> bool | None:
-    """Whether the deployment failed at a record. None where the record says nothing of it: its
-    sender spoiled it, and anyone who can write to a topic could otherwise hide that all the others
-    fail."""
+    """Whether the deployment failed at a record. None where its sender spoiled it: who may write to
+    a topic could otherwise hide that all other records fail."""
     if isinstance(outcome, Failed):
         return True if outcome.fault else None
     verdicts = [out.event for out in outcome if isinstance(out.event, Verdict)]

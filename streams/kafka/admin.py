@@ -150,8 +150,7 @@ async def committed_offsets(
 async def _told_offsets(
     admin: AIOKafkaAdminClient, group: str, partitions: list[TopicPartition]
 ) -> Committed:
-    """A cluster makes the topic of its offsets when it is first asked for a group, and answers
-    later."""
+    """A cluster makes the topic of its offsets when first asked for a group, and answers later."""
     told: Committed = await admin.list_consumer_group_offsets(group, partitions=partitions)
     return told
 

@@ -107,9 +107,8 @@ class Protection:
         return doc_id is not None and self.erased(doc_id)
 
     def sealed(self, event: Event, topic: Topic, name: str, key: bytes) -> bytes:
-        """The value of the record of ``event`` on ``topic``, which the broker knows by ``name``:
-        sealed, where that is configured and the event is about a document. Raises `KeyGone` where
-        its document was erased."""
+        """The value of ``event`` on ``topic``, which the broker knows by ``name``: sealed, where
+        that is configured and it is about a document. Raises `KeyGone` where that was erased."""
         value, subject = event.to_json(), _subject(event, key)
         if self.seals is None or subject is None or topic in self._plain:
             return value
@@ -117,8 +116,7 @@ class Protection:
 
     def opened(self, value: bytes, topic: str, key: bytes | None) -> bytes:
         """What a sealed record of ``topic``, as the broker knows it, holds. Raises `KeyGone` where
-        its document was erased; `SealBroken` where it was altered or moved, or nothing is sealed
-        here."""
+        its document was erased; `SealBroken` where it was altered or moved, or no seal is known."""
         if not self._keys_exist:  # who may write to a topic must not be able to stop a role by it
             raise SealBroken("sealed, and there are no keys here")
         if self.seals is None:

@@ -36,8 +36,7 @@ class PointReader:
         self._consumer: AIOKafkaConsumer | None = None
 
     async def read(self, coordinates: Coordinates) -> Record:
-        """The one record at ``coordinates``. Raises `Unreadable` where there is no such record, or
-        no longer."""
+        """The record at ``coordinates``. Raises `Unreadable` where there is none, or no longer."""
         patience = self.settings.publish_patience_seconds
         async for attempt in stamina.retry_context(KafkaError, attempts=None, timeout=patience):
             with attempt:

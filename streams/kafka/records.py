@@ -99,10 +99,9 @@ class Received(Generic[E]):
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """An event to publish. Records of one key keep their order, and the key is the document id,
-    so that everything about a document is in one partition of each topic. ``born`` is when
-    the record was written that it all goes back to, in milliseconds since the epoch; ``anew`` is
-    of a document: see `Record.anew`; ``redriven`` and ``traceparent`` are those of
-    the record it was made from."""
+    so that everything about a document is in one partition of each topic. ``born`` is when the
+    record was written that it all goes back to, in milliseconds since the epoch; for ``anew`` see
+    `Record`; ``redriven`` and ``traceparent`` are those of the record it was made from."""
 
     topic: Topic
     key: str
@@ -164,12 +163,8 @@ def outcome_of(error: UnreadableRecord) -> str:
 
 
 def opened_value(record: Record) -> bytes:
-    """A record's value, opened where it is sealed.
-
-    Raises:
-        ErasedRecord: its key was deleted.
-        UnreadableRecord: the seal does not open.
-    """
+    """A record's value, opened where it is sealed. Raises `ErasedRecord` where its key was deleted;
+    `UnreadableRecord` where the seal does not open."""
     value = record.value or b""
     if not is_sealed(value):
         return unframed(value)

@@ -47,8 +47,7 @@ class _Row(LabelledExtraction):
 @dataclass(slots=True)
 class CheckInput:
     """Extractions and answers in file order, the documents that the extractions name, and in
-    ``refused`` a line for each row that is not one of these. ``columns`` are the user's own, by the
-    extraction's id."""
+    ``refused`` a line for each other row. ``columns`` are the user's own, by the extraction's id."""
 
     extractions: list[Extraction] = field(default_factory=list)
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -65,9 +64,8 @@ def read_input(
     fields: KnownFields | None = None,
 ) -> CheckInput:
     """Read the extractions, the documents that they name, and the answers. Documents are rows, or
-    folders and files of the kinds that ``submit`` reads, within the limits of ``settings``.
-    ``fields`` are those of the extractions' schema. Raises `ValueError` where one id names two
-    documents."""
+    folders and files as ``submit`` reads them, within the limits of ``settings``. ``fields`` are
+    those of the extractions' schema. Raises `ValueError` where one id names two documents."""
     result = CheckInput()
     seen: set[str] = set()
     for row in _rows(extractions, _Row, result):

@@ -38,8 +38,7 @@ async def submit(
     documents: Iterable[Submittable], settings: Settings, *, anew: bool = False
 ) -> AsyncIterator[tuple[Coordinates | Rejected, Submittable]]:
     """Publish each document or response; yields it with its coordinates once the broker has it, or
-    with why the broker will never take it. ``anew`` has the LLM asked also where the same text was
-    answered before."""
+    with why it will never take it. ``anew`` has the LLM asked also about a text that it answered."""
     async with open_publisher(settings) as publisher:
         sending: list[tuple[asyncio.Future[RecordMetadata], Submittable]] = []
         reading = iter(documents)
@@ -132,8 +131,7 @@ async def step_starts(settings: Settings) -> dict[TopicPartition, int]:
 
 
 class SubmissionProgress:
-    """Counts documents by step. ``documents`` are the ids of those that a report is awaited of, by
-    where they are on their topic."""
+    """Counts documents by step. ``documents`` are the ids of those that wait for a report."""
 
     def __init__(
         self,

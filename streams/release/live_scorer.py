@@ -76,8 +76,7 @@ class LiveScorer:
         return candidate
 
     async def assess(self, pairs: Sequence[Pair]) -> Sequence[Assessment]:
-        """Judge a batch, off the event loop. Raises `RuntimeError` where the scorer did not answer
-        for every pair."""
+        """Judge a batch, off the event loop. Raises `RuntimeError` where a pair has no answer."""
         async with self._between_batches:
             scorer = self._scorer
             if scorer is None:

@@ -92,9 +92,8 @@ async def releases_in_force(settings: Settings) -> InForce:
 
 
 def _why_lost(first: int, end: int, records: int) -> str | None:
-    """Why a live release may be missing among ``records`` of the topic. Compaction alone keeps
-    the last record of each key and moves no beginning; deletion does, and nothing remains where
-    even the last one was deleted."""
+    """Why a live release may be missing among ``records`` of the topic. Compaction keeps the last
+    record of each key and moves no beginning; deletion does, and may leave nothing."""
     if first > 0:
         return f"what was before offset {first} of scorers was deleted"
     if end > 0 and not records:

@@ -81,8 +81,7 @@ class Cost(Contract):
 
 
 class Side(Contract):
-    """One side's verdicts on the extractions that both judged; ``passed`` is the share that passes
-    without a person."""
+    """One side's verdicts on what both judged; ``passed`` is what passes without a person."""
 
     revisions: dict[str, int]
     decisions: dict[str, int]

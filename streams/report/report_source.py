@@ -143,9 +143,8 @@ class ReportSource(BatchSource):
     async def _commit(
         self, consumer: AIOKafkaConsumer, offsets: Mapping[TopicPartition, int]
     ) -> None:
-        """Commit what is done of all that was read, not only the batch that ends at ``offsets``.
-        Until an assignment was taken up nothing is committed, which could take back what others
-        have done meanwhile."""
+        """Commit what is done of all that was read. Until an assignment was taken up nothing is
+        committed: it could take back what others have done meanwhile."""
         done = {
             tp: offset
             for tp in self._ledger.partitions()

@@ -30,9 +30,8 @@ class Progress:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """What is done here ends within ``seconds``, or hangs. An LLM that takes its time to the
-        last second would otherwise look like a worker that is stuck: it would be restarted, and
-        every call be paid for again."""
+        """What is done here ends within ``seconds``, or hangs. A worker that waits for a slow LLM
+        would otherwise seem stuck: it would be restarted, and every call be paid for again."""
         number = next(self._numbers)
         self._deadlines[number] = self._clock() + seconds
         try:

@@ -1,5 +1,4 @@
-"""SIGTERM and SIGINT as an event, so that a process ends between two pieces of work; and the end of
-a process with its parent."""
+"""SIGTERM and SIGINT as an event: a process ends between two pieces of work; or with its parent."""
 
 import asyncio
 import ctypes
@@ -23,8 +22,7 @@ log = structlog.get_logger(__name__)
 class Leave:
     """Seconds after which a process that was told to stop ends regardless of what it does: a
     client may wait for a broker that is gone, in a thread that nothing can interrupt. ``sooner``
-    counts where ``hopeless`` says so then. What was not committed is delivered again, as after a
-    kill."""
+    counts where ``hopeless`` says so then. It is as after a kill: nothing is lost."""
 
     within: float
     sooner: float

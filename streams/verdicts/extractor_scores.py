@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import get_args
 
 from safepassage.schemas import Decision, Verdict
 from safepassage.schemas.proportion import Proportion
@@ -54,7 +53,12 @@ def scores(counts: Mapping[tuple[str, str, Decision], int]) -> list[ExtractorSco
     """One row for each model and prompt of ``counts``, best first."""
     extractors = sorted({(model, prompt) for model, prompt, _ in counts})
     rows = [
-        ExtractorScore(*one, **{said: counts.get((*one, said), 0) for said in get_args(Decision)})
+        ExtractorScore(
+            *one,
+            accepted=counts.get((*one, "accepted"), 0),
+            quarantined=counts.get((*one, "quarantined"), 0),
+            undetermined=counts.get((*one, "undetermined"), 0),
+        )
         for one in extractors
     ]
     return sorted(rows, key=lambda row: row.score.share or 0.0, reverse=True)

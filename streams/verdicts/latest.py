@@ -99,8 +99,7 @@ async def latest_verdicts(
     """One verdict for each extraction, no matter how many scorers judged it: those that belong
     on ``topics``. A decision on ``reviews`` counts before its effect is published.
 
-    The topics are read twice, and cannot be followed: a verdict that was handed out cannot be
-    taken back."""
+    The topics are read twice, and cannot be followed: no verdict handed out can be taken back."""
     names = {settings.topic(topic.name) for topic in topics}
     async for result in _in_force(settings):
         if isinstance(result, Received):
