@@ -111,7 +111,7 @@ def extractions_among(refused: Refused) -> dict[str, str]:
 
 
 def naming_refused(letter: DeadLetter, made: Sequence[Outgoing], refused: Refused) -> DeadLetter:
-    """``letter``, saying which of the results ``made`` the broker ``refused``, and which are out."""
+    """``letter``, saying which of the results ``made`` were ``refused``, and which are out."""
     gone = extractions_among(refused)
     manifest_gone = any(isinstance(out.event, ExtractionManifest) for out, _ in refused)
     stands = [

@@ -47,7 +47,7 @@ class _Row(LabelledExtraction):
 @dataclass(slots=True)
 class CheckInput:
     """Extractions and answers in file order, the documents that the extractions name, and in
-    ``refused`` a line for each other row. ``columns`` are the user's own, by the extraction's id."""
+    ``refused`` a line for each other row. ``columns`` are the user's, by the extraction's id."""
 
     extractions: list[Extraction] = field(default_factory=list)
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)

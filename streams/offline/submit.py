@@ -38,7 +38,7 @@ async def submit(
     documents: Iterable[Submittable], settings: Settings, *, anew: bool = False
 ) -> AsyncIterator[tuple[Coordinates | Rejected, Submittable]]:
     """Publish each document or response; yields it with its coordinates once the broker has it, or
-    with why it will never take it. ``anew`` has the LLM asked also about a text that it answered."""
+    with why it never will. ``anew`` has the LLM asked also about a text that it answered before."""
     async with open_publisher(settings) as publisher:
         sending: list[tuple[asyncio.Future[RecordMetadata], Submittable]] = []
         reading = iter(documents)
