@@ -116,7 +116,7 @@ class Protection:
 
     def opened(self, value: bytes, topic: str, key: bytes | None) -> bytes:
         """What a sealed record of ``topic``, as the broker knows it, holds. Raises `KeyGone` where
-        its document was erased; `SealBroken` where it was altered or moved, or there are no keys."""
+        its document was erased; `SealBroken` where it was altered or moved."""
         if not self._keys_exist:  # who may write to a topic must not be able to stop a role by it
             raise SealBroken("sealed, and there are no keys here")
         if self.seals is None:

@@ -122,7 +122,7 @@ class Seals:
         return seal(value, self._key(subject), subject, topic, record_key)
 
     def open(self, value: bytes, topic: str, record_key: bytes | None) -> bytes:
-        """What was sealed. Raises `KeyGone` where it was erased; `SealBroken` where it was changed."""
+        """What was sealed. Raises `KeyGone` if it was erased; `SealBroken` if it was changed."""
         return opened(value, self._key(subject_of(value)), topic, record_key)
 
     def gone(self, subject: str) -> bool:
