@@ -127,7 +127,6 @@ async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitS
 
     from .delivery.faust_source import FaustSource
     from .topology import align_role
-    from .verdicts.standing_decisions import follow_decisions
 
     aligner = new_aligner(settings)
     resources.callback(aligner.close)
@@ -135,7 +134,7 @@ async def _align(publisher: Publisher, settings: Settings, resources: AsyncExitS
     store = await document_store(settings, resources)
     role = align_role(aligner, store, settle=decisions.settle)
     source = FaustSource(role, delivery(role, publisher, settings), settings)
-    return Beside(source, partial(follow_decisions, settings, decisions))
+    return Beside(source, partial(decisions.follow, settings))
 
 
 async def _score(publisher: Publisher, settings: Settings, resources: AsyncExitStack) -> Source:
@@ -159,7 +158,6 @@ async def score_source(
     from .release.releases import releases_in_force
     from .release.shadow import ShadowScoring
     from .topology import score_role
-    from .verdicts.standing_decisions import follow_decisions
 
     held = await releases_in_force(settings)
     released, shadowed = held.live, held.releases.get("shadow")
@@ -183,7 +181,7 @@ async def score_source(
     )
     return Beside(
         BatchSource(role, delivery(role, publisher, settings).handle, settings),
-        partial(follow_decisions, settings, decisions),
+        partial(decisions.follow, settings),
         partial(follow_scorers, settings, held, live, shadow),
         memory.run,
         shadow.run,

@@ -1,7 +1,6 @@
 """A compacted topic as a table: the latest event of each key, read to the end and followed."""
 
-import contextlib
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import Callable, Collection
 from typing import ClassVar, Generic, Self, TypeVar
 
 import structlog
@@ -46,23 +45,21 @@ class TopicTable(TemporaryDatabase, Generic[E]):
         """Whether ``event`` replaces what is under its key; else it is passed over."""
         return True
 
-    def note(self, record: Record) -> E | None:
-        """Count one record; returns its event where it counts. A tombstone takes its key out."""
+    def note(self, record: Record) -> None:
+        """Count one record. A tombstone takes its key out."""
         self.next_offset = record.offset + 1
         if record.value is None:
             self.forget((record.key or b"").decode("utf-8", "replace"))
-            return None
+            return
         try:
             event = decode(record, self.model).event
         except ErasedRecord:
-            return None
+            return
         except UnreadableRecord as error:
             log.warning("not_an_event", topic=self.topic.name, problem=str(error), at=record.offset)
-            return None
-        if not self.takes(event):
-            return None
-        self.put(event)
-        return event
+            return
+        if self.takes(event):
+            self.put(event)
 
     def get(self, key: str) -> E | None:
         row = self.one("SELECT event FROM latest WHERE key = ?", key)
@@ -93,10 +90,8 @@ class TopicTable(TemporaryDatabase, Generic[E]):
             self.note(record)
         return self
 
-    async def follow(self, settings: Settings) -> AsyncGenerator[E, None]:
+    async def follow(self, settings: Settings) -> None:
+        """Note what comes after what was read, until cancelled."""
         start = {TopicPartition(settings.topic(self.topic.name), 0): self.next_offset}
-        records = follow_topics(settings, [self.topic], start=start)
-        async with contextlib.aclosing(records):
-            async for record in records:
-                if (event := self.note(record)) is not None:
-                    yield event
+        async for record in follow_topics(settings, [self.topic], start=start):
+            self.note(record)

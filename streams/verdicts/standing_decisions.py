@@ -17,7 +17,6 @@ from safepassage.schemas.verdict_after_review import (
 )
 
 from ..kafka.topic_table import TopicTable
-from ..settings import Settings
 from ..topics import DECISIONS
 
 log = structlog.get_logger(__name__)
@@ -47,8 +46,3 @@ class StandingDecisions(TopicTable[StandingDecision]):
             return verdict
         log.info("decided_before", verdict_id=instead.id, review_id=instead.review.review_id)  # type: ignore[union-attr]
         return instead
-
-
-async def follow_decisions(settings: Settings, held: StandingDecisions) -> None:
-    async for _ in held.follow(settings):
-        pass
