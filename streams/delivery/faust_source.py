@@ -229,7 +229,10 @@ class FaustSource:
             await asyncio.wait(
                 (self._lanes.failure, crashed, stopping), return_when=asyncio.FIRST_COMPLETED
             )
-            self._raise_failure(crashed, stopping)
+            if self._lanes.failure.done():
+                self._lanes.failure.result()
+            if crashed.done() and not stopping.done():
+                raise self._app.crash_reason or RuntimeError(f"the {self.role.name} app stopped")
         finally:
             for task in (crashed, stopping, staying, measuring):
                 task.cancel()
@@ -327,12 +330,6 @@ class FaustSource:
         self.release()  # also where nothing was revoked before, as with a first assignment
         self._assigned = True
         self._lanes.reopen()
-
-    def _raise_failure(self, crashed: asyncio.Future[Any], stopping: asyncio.Future[Any]) -> None:
-        if self._lanes.failure.done():
-            self._lanes.failure.result()
-        if crashed.done() and not stopping.done():
-            raise self._app.crash_reason or RuntimeError(f"the {self.role.name} app stopped")
 
     async def _shut_down(self) -> None:
         consumer = self._app.consumer

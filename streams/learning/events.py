@@ -128,7 +128,7 @@ async def read_runs(settings: Settings) -> Runs:
     return runs
 
 
-async def say(publisher: Publisher, settings: Settings, event: LearningEvent) -> LearningEvent:
+async def say(publisher: Publisher, event: LearningEvent) -> LearningEvent:
     if await publisher.publish([Outgoing(LEARNING, event.run, event)]):
         raise PublishFailed("the broker refuses an event of learning")
     return event

@@ -120,7 +120,9 @@ class Learner:
     async def _tidy(self, known: set[str], run: str) -> None:
         """Remove the candidates of former runs that no release names any more, and what a kill
         left of runs that never began: it quotes documents."""
-        named = await named_by_releases(self._settings)
+        held = (await releases_in_force(self._settings)).releases.values()
+        deciding = [name for one in held for name in (one.scorer, one.previous) if name]
+        named = {ScorerSpec.parse(name).values for name in deciding}
         every = await asyncio.to_thread(lambda: list(self.folder(run).parent.glob("*/")))
         for folder in every:
             if folder.name == run or str((folder / SCORER).resolve()) in named:
@@ -250,7 +252,7 @@ class Learner:
         log.info(
             "learning", run=event.run, step=event.step, revision=event.revision, detail=event.detail
         )
-        return await say(self._publisher, self._settings, event)
+        return await say(self._publisher, event)
 
 
 async def promoted(
@@ -274,7 +276,7 @@ async def promoted(
         reason = f"learnt from {asked.reviews} reviews, run {asked.run}"
         await promote(settings, live, result, asked.scorer, Signature(by, reason))
     await end_shadow(settings, asked.revision, by)
-    return await say(publisher, settings, following(asked, "promoted", by=by))
+    return await say(publisher, following(asked, "promoted", by=by))
 
 
 async def end_shadow(settings: Settings, revision: str | None, by: str) -> None:
@@ -283,13 +285,6 @@ async def end_shadow(settings: Settings, revision: str | None, by: str) -> None:
     if held and held.scorer and held.revision == revision:
         signed = Signature(by, "it was decided on")
         await release(settings, signed, slot="shadow", scorer=None, revision=None)
-
-
-async def named_by_releases(settings: Settings) -> set[str]:
-    """The scorers that decide, shadow, or would decide after a rollback."""
-    held = (await releases_in_force(settings)).releases.values()
-    names = [name for one in held for name in (one.scorer, one.previous) if name]
-    return {ScorerSpec.parse(name).values for name in names}
 
 
 async def python(arguments: Sequence[str]) -> int:

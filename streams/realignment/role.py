@@ -180,12 +180,13 @@ def _extractions(wanted: _TakeOver, records: Mapping[Coordinates, Record]) -> li
     found: dict[str, Extraction] = {}
     lost: list[KnownValue] = []
     for place, known in wanted.values.items():
-        verdict = _verdict(records.get(place), known)
-        if verdict is None:
-            lost.append(known)
-        else:
+        record = records.get(place)
+        verdict = event_of(record, Verdict) if record else None
+        if verdict and verdict.decision == "accepted":
             extraction = taken_over(verdict, wanted.document, place)
             found[extraction.id] = extraction
+        else:  # its record is gone, or is another
+            lost.append(known)
     log.info("taken_over", doc_id=wanted.document.id, extractions=len(found), unreadable=len(lost))
     told = [unreadable_former(known, wanted.document) for known in lost]
     return [
@@ -202,12 +203,6 @@ def _published(document: DocumentRef, extractions: Sequence[Extraction]) -> list
         *(Outgoing(EXTRACTIONS, document.id, extraction) for extraction in extractions),
         Outgoing(MANIFESTS, document.id, manifest),
     ]
-
-
-def _verdict(record: Record | None, known: KnownValue) -> Verdict | None:
-    """The verdict of a value as it was accepted; None where its record is gone or is another."""
-    verdict = event_of(record, Verdict) if record else None
-    return verdict if verdict and verdict.decision == "accepted" else None
 
 
 class RealignSource(BatchSource):
