@@ -121,14 +121,10 @@ class DriftDetector:
         if series.learning:
             series.reference, series.learning = window, False
             return None
-        return self._compare(key, series, window)
-
-    def _compare(self, key: _Key, series: _Series, window: list[int]) -> Shift | None:
         compare = _compare_scores if key[0] == "score_distribution" else _compare_rates
         shift = compare(key, series.reference, window, self.limits)
-        begins = shift is not None and not series.drifted
-        series.drifted = shift is not None
-        return shift if begins else None
+        told, series.drifted = series.drifted, shift is not None
+        return None if told else shift
 
 
 def _measured(verdict: Verdict) -> Iterator[tuple[Measure, int, int]]:

@@ -6,6 +6,7 @@ that two operators send at once: ids are made of content, so verdicts are the sa
 """
 
 import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -53,8 +54,7 @@ async def outcomes(
     remaining = {letter.id for letter in letters} & published.keys()
     whole = [x.id for x in letters if x.id in remaining and x.source.topic in documents]
     places = {published[letter]: letter for letter in whole}
-    records = follow_topics(settings, OUTCOME_TOPICS, start=start)
-    try:
+    async with contextlib.aclosing(follow_topics(settings, OUTCOME_TOPICS, start=start)) as records:
         while remaining:
             record = await anext(records)
             event = event_of(record, models[record.topic])
@@ -62,8 +62,6 @@ async def outcomes(
             if letter in remaining and not (isinstance(event, Verdict) and letter in whole):
                 remaining.discard(letter)
                 yield letter, error
-    finally:
-        await records.aclose()
 
 
 def _end(
@@ -236,8 +234,16 @@ async def _batch(
     await _say(publisher, begun)
     published: dict[str, Coordinates] = {}
     refused: dict[str, str] = {}
+    sending: dict[str, asyncio.Future[RecordMetadata]] = {}
+    clock = asyncio.get_running_loop().time
+    start = clock()
     async with asyncio.timeout(SEND_SECONDS):
-        sending = await _send(settings, publisher.producer, letters, request.rate)
+        async for letter, key, value in records_of(settings, letters):
+            await asyncio.sleep(max(0.0, start + len(sending) / request.rate - clock()))
+            try:
+                sending[letter.id] = await _put_back(publisher.producer, letter, key, value)
+            except RECORD_ERRORS as error:
+                refused[letter.id] = type(error).__name__
         for letter_id, future in sending.items():
             try:
                 published[letter_id] = place_of(await future)
@@ -248,22 +254,6 @@ async def _batch(
     await _say(publisher, begun.model_copy(update=ended))
     result.published |= published
     result.refused |= refused
-
-
-async def _send(
-    settings: Settings, producer: AIOKafkaProducer, letters: Sequence[Letter], rate: float
-) -> dict[str, asyncio.Future[RecordMetadata]]:
-    """Send ``letters`` at ``rate``; the acknowledgement of each, or its refusal, by letter."""
-    loop = asyncio.get_running_loop()
-    start, sending = loop.time(), dict[str, asyncio.Future[RecordMetadata]]()
-    async for letter, key, value in records_of(settings, letters):
-        await asyncio.sleep(max(0.0, start + len(sending) / rate - loop.time()))
-        try:
-            sending[letter.id] = await _put_back(producer, letter, key, value)
-        except RECORD_ERRORS as error:
-            sending[letter.id] = loop.create_future()
-            sending[letter.id].set_exception(error)
-    return sending
 
 
 async def _put_back(

@@ -136,18 +136,12 @@ async def _steps(
     return [align_role(aligner, await document_store(aligning, resources)).step, score]
 
 
+@dataclass(slots=True)
 class _Replay:
-    def __init__(
-        self, state: ReplayState, steps: Sequence[Step], publisher: Publisher, settings: Settings
-    ) -> None:
-        self.state = state
-        self._steps = steps
-        self._publisher = publisher
-        self._settings = settings
-        self._out = verdicts_topic(state.plan.id)
-        self._models = {
-            settings.topic(topic.name): topic.model for topic in ORIGIN_TOPICS[state.plan.origin]
-        }
+    state: ReplayState
+    steps: Sequence[Step]
+    publisher: Publisher
+    settings: Settings
 
     async def run(self, pace: LiveGuard, on_progress: Callable[[ReplayState], None]) -> None:
         started = time.perf_counter()
@@ -164,7 +158,7 @@ class _Replay:
 
     async def _batches(self) -> AsyncIterator[list[Record]]:
         batch: list[Record] = []
-        async for record in read_between(self._settings, self.state.remaining):
+        async for record in read_between(self.settings, self.state.remaining):
             batch.append(record)
             if len(batch) >= BATCH_RECORDS:
                 yield batch
@@ -175,19 +169,22 @@ class _Replay:
     async def _replay(self, batch: Sequence[Record]) -> int:
         """How many verdicts on ``batch`` were published."""
         events = self._decode([r for r in batch if self.state.plan.covers(r.timestamp)])
-        verdicts = await _isolated(self._steps, events)
-        outgoing = [Outgoing(self._out, verdict.doc_id, verdict) for verdict in verdicts]
-        refused = await self._publisher.publish(outgoing)
+        verdicts = await _isolated(self.steps, events)
+        topic = verdicts_topic(self.state.plan.id)
+        outgoing = [Outgoing(topic, verdict.doc_id, verdict) for verdict in verdicts]
+        refused = await self.publisher.publish(outgoing)
         for position, error in refused.items():
             log.warning("not_replayed", problem=error, verdict_id=verdicts[position].id)
         return len(verdicts) - len(refused)
 
     def _decode(self, records: Sequence[Record]) -> list[Received[Event]]:
         """What could be read; the rest was a dead letter when it was live."""
+        topics = ORIGIN_TOPICS[self.state.plan.origin]
+        models = {self.settings.topic(topic.name): topic.model for topic in topics}
         events = []
         for record in records:
             try:
-                events.append(decode(record, self._models[record.topic]))
+                events.append(decode(record, models[record.topic]))
             except UnreadableRecord as error:
                 log.warning("not_replayed", problem=str(error), **record.coordinates.model_dump())
         return events
@@ -212,7 +209,7 @@ class _Replay:
 
     async def _save(self, state: ReplayState) -> None:
         topic = progress_topic(state.plan.id)
-        if await self._publisher.publish([Outgoing(topic, state.plan.id, state)]):
+        if await self.publisher.publish([Outgoing(topic, state.plan.id, state)]):
             raise PublishFailed("the broker refuses the replay's progress")
         self.state = state
 
