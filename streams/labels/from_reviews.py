@@ -175,11 +175,8 @@ def reviewed_cases(reviews: Iterable[Review], since: datetime | None = None) -> 
 def labels(case: ReviewedCase) -> Iterator[Label]:
     """The label of a case; of a correction two: the old value 0, the corrected one 1."""
     review, verdict = case.standing, case.verdict
-    kind: Kind = "review"
-    if review.sampled:
-        kind = "spot_check"
-    elif verdict.decision == "accepted":
-        kind = "asked"
+    chosen: Kind = "asked" if verdict.decision == "accepted" else "review"
+    kind: Kind = "spot_check" if review.sampled else chosen
     agreeing = sum(rating == case.ratings[review.person] for rating in case.ratings.values())
     why = f"{review.decision} by {review.reviewer}; {agreeing} of {len(case.ratings)} agree"
     if review.comment:

@@ -48,10 +48,9 @@ def blind_pair(reviews: Iterable[Review]) -> Pair | None:
 def agreement(pairs: Iterable[tuple[str, Pair]]) -> list[ReviewerAgreement]:
     """Over all, then by entity type, most cases first. ``pairs`` are types and `blind_pair`."""
     of_type: dict[str, list[Pair]] = defaultdict(list)
-    every: list[Pair] = []
     for entity_type, pair in pairs:
-        every.append(pair)
         of_type[entity_type].append(pair)
+    every = [pair for of_one in of_type.values() for pair in of_one]
     named = sorted(of_type, key=lambda name: (-len(of_type[name]), name))
     return [_agreement("", every), *(_agreement(name, of_type[name]) for name in named)]
 

@@ -9,6 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import NoReturn, TypeVar
 
 T = TypeVar("T")
@@ -19,30 +20,20 @@ _begun: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 async def in_daemon_thread(call: Callable[[], T], seconds: float | None = None) -> T:
     """``call`` in a thread that neither the event loop nor the end of the process waits for. Raises
     `TimeoutError` where it takes longer than ``seconds``; the thread is left to itself."""
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[T] = loop.create_future()
-
-    def settle(result: T | None, error: BaseException | None) -> None:
-        if answer.done():
-            return
-        if error:
-            answer.set_exception(error)
-        else:
-            answer.set_result(result)  # type: ignore[arg-type]
+    answer: Future[T] = Future()
+    answer.set_running_or_notify_cancel()  # the one who waits may go: the call goes on
 
     def work() -> None:
         try:
-            outcome = call(), None
+            answer.set_result(call())
         except BaseException as error:  # noqa: BLE001 - handed to the caller
-            outcome = None, error  # type: ignore[assignment]
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(settle, *outcome)
+            answer.set_exception(error)
 
     thread = threading.Thread(target=work, name="left-to-itself", daemon=True)
     _begun.add(thread)
     thread.start()
     async with asyncio.timeout(seconds):
-        return await answer
+        return await asyncio.wrap_future(answer)
 
 
 def leave(status: int) -> NoReturn:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections import OrderedDict
+from functools import lru_cache
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
@@ -97,12 +97,12 @@ class Seals:
     def __init__(self, keys_file: Path) -> None:
         self.masters = MasterKeys.read(keys_file)
         self.tree = KeyTree()
-        self._cached: OrderedDict[str, bytes] = OrderedDict()
+        self._key = lru_cache(CACHED_KEYS)(self.tree.key)
 
     def note(self, key: bytes | None, value: bytes | None) -> None:
         """Count one record of the topic ``keys``. Raises `KeysUnusable` where it is no node of the
         tree, or the file lacks the key that wraps it."""
-        self._cached.clear()
+        self._key.cache_clear()
         if value is None:
             self.tree.nodes.pop(path_of(key), None)
             return
@@ -127,14 +127,6 @@ class Seals:
 
     def gone(self, subject: str) -> bool:
         return bool(self.tree.nodes) and not self.tree.has(subject)
-
-    def _key(self, subject: str) -> bytes:
-        key = self._cached.get(subject)
-        if key is None:
-            key = self._cached[subject] = self.tree.key(subject)
-            if len(self._cached) > CACHED_KEYS:
-                self._cached.popitem(last=False)
-        return key
 
 
 def node_key(path: str) -> str:
