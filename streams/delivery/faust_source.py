@@ -359,15 +359,12 @@ class FaustSource:
             consumer_max_fetch_size=settings.max_record_bytes,
             consumer_metadata_max_age_ms=METADATA_MILLISECONDS,
             consumer_auto_offset_reset="earliest",
-            stream_wait_empty=True,
             stream_buffer_maxsize=max(16, 2 * self.role.batch),
             value_serializer="raw",
             key_serializer="raw",
             topic_allow_declare=False,
             topic_disable_leader=True,
             web_enabled=False,
-            autodiscover=False,
-            store="memory://",
             datadir=self._directory.name,
         )
         consumer = type("Consumer", (SafeConsumer,), {"source": self})

@@ -57,14 +57,14 @@ class Contact:
         self._reached = time.monotonic()
         self._failed = float("-inf")
         self._said = float("-inf")
-        self._unanswered: dict[object, float] = {}
+        self._unanswered: list[float] = []  # since when
 
     @property
     def away(self) -> bool:
         """No broker answered for a while, and that was tried: it cannot be connected to, or keeps
         its connections and is silent, as a frozen one does."""
         now = time.monotonic()
-        oldest = min([*self._unanswered.values()], default=now)
+        oldest = min([*self._unanswered], default=now)
         tried = now - self._failed < AWAY_SECONDS + 2 * LONGEST_WAIT_SECONDS
         waiting = now - oldest > UNANSWERED_SECONDS
         return (tried or waiting) and now - self._reached > AWAY_SECONDS
@@ -72,13 +72,13 @@ class Contact:
     @contextlib.contextmanager
     def asking(self) -> Iterator[None]:
         """While the block runs, a broker is asked; that it ends without an error is the answer."""
-        question = object()
-        self._unanswered[question] = time.monotonic()
+        since = time.monotonic()
+        self._unanswered.append(since)
         try:
             yield
             self._answered()
         finally:
-            del self._unanswered[question]
+            self._unanswered.remove(since)
 
     def _answered(self) -> None:
         self._reached = time.monotonic()

@@ -4,7 +4,6 @@ import gzip
 import json
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -240,14 +239,10 @@ def document_row(name: str, text: str) -> bytes:
     return Document(id=name, text=text).model_dump_json(exclude_none=True).encode()
 
 
-@contextmanager
-def opened_rows(path: Path) -> Iterator[BinaryIO]:
-    with path.open("wb") as raw:
-        if path.suffix != ".gz":
-            yield raw
-            return
-        with gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as stream:
-            yield stream  # type: ignore[misc]
+def opened_rows(path: Path) -> BinaryIO:
+    if path.suffix == ".gz":
+        return gzip.GzipFile(path, "wb", mtime=0)  # type: ignore[return-value]
+    return path.open("wb")
 
 
 _SALT = "learning"

@@ -1,6 +1,5 @@
 """Whether a role is alive: the age of its last progress, seen from outside the consumer."""
 
-import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,19 +24,19 @@ class Progress:
         self.unplaced: Sequence[str] = ()
         self._clock = clock
         self._last = self._placed = clock()
-        self._deadlines: dict[int, float] = {}
-        self._numbers = itertools.count()
+        self._deadlines: list[float] = []
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
         """What is done here ends within ``seconds``, or hangs. A worker that waits for a slow LLM
         would otherwise seem stuck: it would be restarted, and every call be paid for again."""
-        number = next(self._numbers)
-        self._deadlines[number] = self._clock() + seconds
+        deadline = self._clock() + seconds
+        self._deadlines.append(deadline)
         try:
             yield
         finally:
-            if self._clock() <= self._deadlines.pop(number):
+            self._deadlines.remove(deadline)
+            if self._clock() <= deadline:
                 self._touch()
 
     def polled(self) -> None:
@@ -68,7 +67,7 @@ class Progress:
     def age_seconds(self) -> float:
         """Seconds since the last progress, or since the last deadline that was not kept; or, where
         it is longer, that some of the partitions are not read."""
-        last = max((self._last, *self._deadlines.values()))
+        last = max((self._last, *self._deadlines))
         return max(0.0, self._clock() - (min(last, self._placed) if self.unplaced else last))
 
     def _set_outstanding(self, count: int) -> None:
