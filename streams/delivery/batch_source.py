@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
@@ -20,44 +19,13 @@ from ..topics import Topic
 from .lag import LagMeter
 from .record_outcomes import Role
 
-T = TypeVar("T")
-POLL_MILLISECONDS = 200
-Fetched = Mapping[TopicPartition, list[ConsumerRecord]]
-
-
-async def polling_meanwhile(
-    consumer: AIOKafkaConsumer,
-    progress: Progress,
-    work: Coroutine[Any, Any, T],
-    reassigned: Callable[[], bool],
-) -> tuple[T | None, Fetched]:
-    """What ``work`` returns, with the partitions paused until then. A member that does not poll
-    meanwhile is taken for dead: its partitions go to the next one, which works as long.
-
-    Where they are assigned anew meanwhile, the work is given up: None, and the first records of
-    the new assignment, which a paused consumer cannot have asked for.
-    """
-    consumer.pause(*consumer.assignment())
-    working = asyncio.create_task(work)
-    fetched: Fetched = {}
-    try:
-        while not working.done() and not reassigned():
-            fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
-            progress.polled()
-        if reassigned():
-            return None, fetched
-        return working.result(), {}
-    finally:
-        working.cancel()
-        await asyncio.gather(working, return_exceptions=True)
-        consumer.resume(*consumer.assignment())
-
-
 log = structlog.get_logger(__name__)
 
+POLL_MILLISECONDS = 200
 # The partition has another owner by now, who will handle the batch again.
 LOST_PARTITIONS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError)
 
+Fetched = Mapping[TopicPartition, list[ConsumerRecord]]
 Preparation = Coroutine[Any, Any, Mapping[TopicPartition, int]]
 Handle = Callable[[Sequence[Record]], Awaitable[None]]
 """Does all that follows from some records: what it led to is acknowledged when it returns."""
@@ -115,26 +83,42 @@ class BatchSource:
 
     async def _take(self, consumer: AIOKafkaConsumer, fetched: Fetched) -> None:
         while fetched and self._prepared != self._turn.generation:
-            generation = self._turn.generation
             if (work := self._preparation(consumer)) is None:
                 break
-            places, newer = await polling_meanwhile(
-                consumer, self.progress, work, partial(self._reassigned_since, generation)
-            )
-            if places is None:
-                fetched = newer
-                continue
-            self._prepared = generation
-            for tp, offset in places.items():
-                consumer.seek(tp, offset)
-            fetched = {tp: messages for tp, messages in fetched.items() if tp not in places}
+            fetched = await self._prepare(consumer, work, fetched)
         generation = self._turn.generation
         async with self._turn.lock:
             if fetched and generation == self._turn.generation:
                 await self._handle_batch(consumer, fetched)
 
-    def _reassigned_since(self, generation: int) -> bool:
-        return self._turn.generation != generation
+    async def _prepare(
+        self, consumer: AIOKafkaConsumer, work: Preparation, fetched: Fetched
+    ) -> Fetched:
+        """Wait for ``work``, with the partitions paused, and go where it says; returns what of
+        ``fetched`` counts then. A member that does not poll meanwhile is taken for dead: its
+        partitions go to the next one, which works as long.
+
+        Where they are assigned anew meanwhile, the work is given up. The first records of the new
+        assignment are returned, which a paused consumer cannot have asked for."""
+        generation = self._turn.generation
+        consumer.pause(*consumer.assignment())
+        working = asyncio.create_task(work)
+        newer: Fetched = {}
+        try:
+            while not working.done() and generation == self._turn.generation:
+                newer = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
+                self.progress.polled()
+            if generation != self._turn.generation:
+                return newer
+            places = working.result()
+        finally:
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+            consumer.resume(*consumer.assignment())
+        self._prepared = generation
+        for tp, offset in places.items():
+            consumer.seek(tp, offset)
+        return {tp: messages for tp, messages in fetched.items() if tp not in places}
 
     async def _handle_batch(self, consumer: AIOKafkaConsumer, fetched: Fetched) -> None:
         known = protection(self._settings)
