@@ -1,10 +1,9 @@
 """The audit role: writes the audit chains.
 
-The consumer group gives each partition, and so each chain, one writer, however many workers there
-are. The group commits the chain's head as the metadata of each offset: a bookmark. A chain without
-one, as before the first commit or after the broker forgot the group, is looked for in the whole
-topic, once. A bookmark that is behind its chain does no harm, nor does a writer that was paused,
-lost its partition and writes one more block: blocks of the same records lead to the same heads.
+The consumer group gives each partition, and so each chain, one writer. It commits the chain's head
+as the metadata of each offset: a bookmark. A chain without one, as before the first commit, is
+looked for in the whole topic, once. A bookmark that is behind its chain does no harm, nor does a
+paused writer that writes one more block: blocks of the same records lead to the same heads.
 """
 
 from __future__ import annotations

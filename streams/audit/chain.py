@@ -1,12 +1,8 @@
 """A tamper-evident record of verdicts and redrives: hash chains on the topic ``audit``.
 
 One chain for each partition of ``accepted``, ``quarantine`` and ``redrives``. Its entries are that
-partition's records in order, each with its offset and the SHA-256 of its value; the head after an
-entry is the SHA-256 over the head before it and the entry. A block is any run of entries with the
-heads before and after it, so where blocks begin and end has no meaning: the same run written twice,
-or cut differently by another process, leads to the same heads, and a repetition cannot be taken for
-a fork. The verdicts themselves carry no hashes, so replays stay byte-equal to them.
-
+partition's records in order, each with its offset and the SHA-256 of its value. A block is any run
+of entries with the heads before and after it; where blocks begin and end has no meaning.
 docs/concepts/audit.md argues for the scheme and says what it cannot show.
 """
 

@@ -3,11 +3,10 @@
 Three measures, each over all types and for each entity type by itself: the distribution of the
 scores, the share that is stopped, and the share of found quotes that are not letter by letter in
 the document. The first verdicts of a scorer's revision are the reference; every following window is
-held against it. It differs only by a margin that matters, and by more than chance would explain.
+held against it. Both are kept in memory only.
 
-What was counted is kept in memory only: after a restart the reference is learnt anew from what
-comes then. With several processes each watches its own partitions. A backlog is not counted: of
-two topics that are caught up with, one runs ahead, and a window would hold too much of it.
+A backlog is not counted: of two topics that are caught up with, one runs ahead, and a window would
+hold too much of it.
 """
 
 import math

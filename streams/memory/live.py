@@ -7,16 +7,12 @@
 At its start a worker reads what is in force and the last snapshot for its scorer; it reads again
 only the values that this lacks. From then on each change makes a snapshot, at most two a second.
 It is on the topic before any verdict names it; where the broker does not take it, the worker goes
-on with the memory it has. Two workers may lean on different snapshots for a moment: each verdict
-says on which.
+on with the memory it has.
 
 The topic ``memories`` is compacted by name, and a name has one content, so compaction takes nothing
 away: a replay judges with the very states that the live scorer had. It grows by about 1.5 kB a
 decision and scorer. A tombstone erases what a snapshot added; those that rest on it are lost with
-it, and the next snapshot is made from ``decisions`` anew.
-
-A decision that was undone is gone from ``decisions``, and so from the next snapshot; so is one
-whose record there got a tombstone.
+it, and the next snapshot is made from ``decisions`` anew, where what was undone is gone.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """The realign role: takes over what was accepted of a document into its new version.
 
-A version that asks for no LLM comes on ``versions``. Its values are those that are in the version
-before: each becomes an extraction of the new text, with its quote, and goes the way of all others:
-it is aligned, scored by the scorer in force, accepted or stopped. Every verdict on one of them, a
-person's too, is told once more as a `Realignment`: what it means for the value accepted before.
+A version that asks for no LLM comes on ``versions``. Each value that is in the version before
+becomes an extraction of the new text, with its quote, and goes the way of all others. Every verdict
+on one of them, a person's too, is told once more as a `Realignment`: what it means for the value
+accepted before.
 
 Two races are settled here. A verdict of an earlier version that comes after the new version is
 taken over then. What is redelivered is passed over, since `DocumentValues` says how far the topics

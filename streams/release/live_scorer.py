@@ -2,8 +2,7 @@
 
 A worker scores with what was released or not at all. Where the released scorer cannot be loaded,
 or is another than was released (its revision differs), the role stops without committing and says
-why: fail closed. During a rolling upgrade verdicts of both scorers appear side by side; each
-names the revision that made it, and its id is made of it.
+why: fail closed. Until all workers exchanged it, verdicts of both scorers appear side by side.
 """
 
 from __future__ import annotations

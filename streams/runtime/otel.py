@@ -1,10 +1,9 @@
 """Traces for OpenTelemetry (extra "otel"): a span for each batch and for each of its records.
 
 A record's span is a child of what its producer did, so that a document's way is one trace. It is
-linked to the span of the batch in which it was handled, which is a trace of its own: a batch of
-`score` has records of many documents. Spans name places and errors, never contents. Where they go
-is said by OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER,
-OTEL_SERVICE_NAME).
+linked to the span of its batch, which is a trace of its own: a batch of `score` has records of many
+documents. Spans name places and errors, never contents. OpenTelemetry's own variables say where
+they go (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME).
 """
 
 from collections.abc import Iterator, Sequence

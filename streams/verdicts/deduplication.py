@@ -1,10 +1,9 @@
 """Verdicts as a consumer wants them: every effect once, though delivery is at-least-once.
 
 A verdict's id is made of its document, its extraction and the scorer's revision (promise P3), so
-a repetition has the id of the first. What a repetition may differ in is where it came from: the
-coordinates of a document that was submitted twice, the time and the tokens a second call to an
-LLM took. What it says must be the same. If it is not, that is a `Conflict`, and is reported
-instead of one of the two being chosen in silence.
+a repetition has the id of the first. It may differ in where it came from: the coordinates of a
+document that was submitted twice, the tokens that a second call to an LLM took. If it says anything
+else, that is a `Conflict`, and is reported.
 """
 
 import contextlib
