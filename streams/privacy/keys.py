@@ -46,17 +46,15 @@ async def rewrap_keys(settings: Settings) -> tuple[int, str]:
 
 async def delete_keys(
     settings: Settings, producer: AIOKafkaProducer, names: Collection[str]
-) -> int:
-    """Delete the keys of ``names``, and what another run brought back; returns how many."""
-    deleted = 0
+) -> None:
+    """Delete the keys of ``names``, and what another run brought back."""
     for _ in range(ROUNDS):
         seals = await _seals(settings)
         known = await read_erasures(settings)
         done = {doc_id for doc_id, erasure in known.erasures.items() if erasure.done_at}
         there = [name for name in sorted({*names, *done}) if seals.tree.has(name)]
         if not there or not seals.tree.nodes:
-            return deleted
-        deleted += len(there)
+            return
         before, after = seals.tree, seals.tree.without(there)
         new = {path: node for path, node in after.nodes.items() if path not in before.nodes}
         await _write(settings, producer, seals, new)

@@ -118,20 +118,14 @@ def as_json(rows: Iterable[ExtractorScore]) -> list[dict[str, object]]:
 
 def plot(rows: list[ExtractorScore], path: Path) -> None:
     """The scores with their intervals as an image; the suffix of ``path`` names the format."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - slow, and the table needs none of it
+    from safepassage.scoring_worker.evaluation.plots import axes_of  # noqa: PLC0415 - slow
 
-    figure = Figure(figsize=(7.5, 1.3 + 0.45 * len(rows)), layout="constrained")
-    axes = figure.add_subplot()
     shares = [row.score.share or 0.0 for row in rows]
     below = [share - row.score.interval[0] for share, row in zip(shares, rows, strict=True)]
     above = [row.score.interval[1] - share for share, row in zip(shares, rows, strict=True)]
-    axes.errorbar(
-        shares, range(len(rows)), xerr=[below, above], fmt="o", color="#1f5f5b", capsize=3
-    )
-    axes.set_yticks(range(len(rows)), [f"{row.name} (n={row.score.total})" for row in rows])
-    axes.set_xlim(0, 1)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xlabel("share of extractions accepted, with 95% interval")
-    axes.grid(axis="x", alpha=0.3)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    figure.savefig(path, dpi=150)
+    with axes_of(path) as axes:
+        axes.figure.set_figheight(1.3 + 0.45 * len(rows))
+        axes.errorbar(shares, range(len(rows)), xerr=[below, above], fmt="o", capsize=3)
+        axes.set_yticks(range(len(rows)), [f"{row.name} (n={row.score.total})" for row in rows])
+        axes.set(xlim=(0, 1), ylim=(len(rows) - 0.5, -0.5))
+        axes.set_xlabel("share of extractions accepted, with 95% interval")
