@@ -68,15 +68,12 @@ class ShadowScoring:
         """Shadow until cancelled; it never raises."""
         while True:
             self._changed.clear()
-            changing = asyncio.ensure_future(self._changed.wait())
-            working = asyncio.ensure_future(self._shadow_with(self._wanted))
+            working = asyncio.create_task(self._shadow_with(self._wanted))
+            working.add_done_callback(_log_end)
             try:
-                await asyncio.wait((changing, working), return_when=asyncio.FIRST_COMPLETED)
-                _log_end(working)
-                await changing
+                await self._changed.wait()
             finally:
                 working.cancel()
-                changing.cancel()
                 await asyncio.gather(working, return_exceptions=True)
 
     async def _shadow_with(self, wanted: tuple[str, str | None] | None) -> None:
@@ -125,7 +122,7 @@ async def shadowing_revision(settings: Settings) -> str:
     return last[1]
 
 
-def _log_end(working: asyncio.Future[None]) -> None:
-    if working.done() and not working.cancelled() and (error := working.exception()):
+def _log_end(working: asyncio.Task[None]) -> None:
+    if not working.cancelled() and (error := working.exception()):
         metrics.SHADOW.labels("stopped").inc()
         log.warning("shadow_stopped", error=type(error).__name__, detail=str(error))
