@@ -53,9 +53,9 @@ async def submit(
                 future.set_exception(error)
             sending.append((future, found))
             if len(sending) >= IN_FLIGHT:
-                yield await _acknowledged(*sending.pop(0), settings)
+                yield await _acknowledged(*sending.pop(0))
         for sent in sending:
-            yield await _acknowledged(*sent, settings)
+            yield await _acknowledged(*sent)
 
 
 async def wait_for_reports(
@@ -74,10 +74,11 @@ async def wait_for_reports(
             fetched = await consumer.getmany(timeout_ms=POLL_MILLISECONDS)
             for tp, messages in fetched.items():
                 for message in messages:
+                    record = to_record(message, protection(settings))
                     if tp.topic not in names:
-                        note(to_record(message, protection(settings)))
+                        note(record)
                         continue
-                    event = _outcome(tp, message, settings)
+                    event = _outcome(record, settings)
                     place = event and about(event)
                     if event and place in remaining:
                         remaining.discard(place)
@@ -90,7 +91,7 @@ def is_reported(document: Submittable) -> bool:
 
 
 async def _acknowledged(
-    future: asyncio.Future[RecordMetadata], document: Submittable, settings: Settings
+    future: asyncio.Future[RecordMetadata], document: Submittable
 ) -> tuple[Coordinates | Rejected, Submittable]:
     try:
         return place_of(await future), document
@@ -102,11 +103,8 @@ async def _acknowledged(
         return Rejected(document.id, why), document
 
 
-def _outcome(
-    tp: TopicPartition, message: object, settings: Settings
-) -> DocumentReport | DeadLetter | None:
-    record = to_record(message, protection(settings))
-    if tp.topic == settings.topic(REPORTS.name):
+def _outcome(record: Record, settings: Settings) -> DocumentReport | DeadLetter | None:
+    if record.topic == settings.topic(REPORTS.name):
         return event_of(record, DocumentReport)
     letter = event_of(record, DeadLetter)
     # Where the manifest is, the report counts what was refused.

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from aiokafka.structs import ConsumerRecord, TopicPartition
 
 from safepassage.schemas import (
     Claim,
@@ -19,7 +18,7 @@ from safepassage.schemas import (
 )
 from safepassage.schemas.report import MAX_NAMED_RESULTS
 from safepassage.streams.delivery.record_outcomes import Outcome
-from safepassage.streams.kafka.records import Outgoing, Received
+from safepassage.streams.kafka.records import Outgoing, Received, Record
 from safepassage.streams.offline.submit import _outcome
 from safepassage.streams.report.document_completion import DocumentCompletion
 from safepassage.streams.settings import Settings
@@ -151,11 +150,8 @@ async def test_who_submitted_waits_for_the_report_where_one_comes():
         await delivery_of(finding_role(), publisher).handle([document_record("d", 0)])
         [letter] = publisher.to(DEAD_LETTERS)
         settings = Settings(topic_prefix="", _env_file=None)
-        place = TopicPartition(settings.topic(DEAD_LETTERS.name), 0)
-        message = ConsumerRecord(
-            place.topic, 0, 0, 0, 0, b"d", letter.to_json(), None, 1, len(letter.to_json()), ()
-        )
-        return _outcome(place, message, settings) is None
+        record = Record(settings.topic(DEAD_LETTERS.name), 0, 0, b"d", letter.to_json())
+        return _outcome(record, settings) is None
 
     assert await awaited(manifests=False)
     assert not await awaited(manifests=True)
