@@ -19,24 +19,16 @@ class CircuitBreaker:
         self._consecutive = consecutive
         self._ratio = ratio
         self._recent: deque[bool] = deque(maxlen=window)
-        self._failed_in_window = 0
         self._in_a_row = 0
 
     def record(self, failed: bool) -> None:
         """Note one outcome. Raises `CircuitOpen` where it was one failure too many."""
-        if len(self._recent) == self._recent.maxlen:
-            self._failed_in_window -= self._recent[0]
         self._recent.append(failed)
-        self._failed_in_window += failed
         self._in_a_row = self._in_a_row + 1 if failed else 0
-        if failed:
-            self._check()
-
-    def _check(self) -> None:
+        if not failed:
+            return
         if self._in_a_row >= self._consecutive:
             raise CircuitOpen(f"the last {self._in_a_row} records failed")
-        window_is_full = len(self._recent) == self._recent.maxlen
-        if window_is_full and self._failed_in_window >= self._ratio * len(self._recent):
-            raise CircuitOpen(
-                f"{self._failed_in_window} of the last {len(self._recent)} records failed"
-            )
+        failures, seen = sum(self._recent), len(self._recent)
+        if seen == self._recent.maxlen and failures >= self._ratio * seen:
+            raise CircuitOpen(f"{failures} of the last {seen} records failed")

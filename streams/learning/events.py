@@ -59,9 +59,7 @@ class ProgressFile:
         self._written = now
         fresh = done - self._known
         left = (now - self._began) / fresh * (total - done) / 60 if fresh > 0 else None
-        self._write(TrainingProgress(stage=stage, done=done, total=total, minutes_left=left))
-
-    def _write(self, progress: TrainingProgress) -> None:
+        progress = TrainingProgress(stage=stage, done=done, total=total, minutes_left=left)
         partial = self.folder / f"{FILE}.partial"
         partial.write_text(progress.model_dump_json(), encoding="utf-8")
         os.replace(partial, self.folder / FILE)
@@ -103,10 +101,6 @@ class Runs:
         if any(event.step in LAST_STEPS for event in own):
             return None
         return next((event for event in own if event.step == "asked"), None)
-
-    @property
-    def known(self) -> set[str]:
-        return {event.run for event in self.events}
 
     @property
     def unfinished(self) -> str | None:

@@ -114,7 +114,7 @@ class Learner:
             detail=str(decided),
         )
         await self._say(event)
-        await self._tidy(runs.known, run)
+        await self._tidy({one.run for one in runs.events}, run)
         return run, event.detail
 
     async def _tidy(self, known: set[str], run: str) -> None:
