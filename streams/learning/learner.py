@@ -23,7 +23,7 @@ from ..release.releases import ReleaseRefused, releases_in_force
 from ..runtime.signals import die_with_parent
 from ..settings import Settings
 from .events import Runs, following, read_runs, say
-from .silver import FEWEST_DRAWN, SAMPLE, sample, take_over, write_sample
+from .silver import FEWEST_DRAWN, SAMPLE, sample, take_over, write_private
 from .task import (
     SCORER,
     Decided,
@@ -143,7 +143,7 @@ class Learner:
         drawn = await sample(settings, settings.learn_silver)
         if len(drawn) < FEWEST_DRAWN:
             return False
-        await asyncio.to_thread(write_sample, folder, drawn)
+        await asyncio.to_thread(write_private, folder / SAMPLE, drawn)
         return True
 
     def folder(self, run: str) -> Path:

@@ -29,7 +29,7 @@ from ..release.promotion_bounds import Bounds, PromotionResult
 from ..release.releases import ReleaseRefused
 from ..runtime.errors import OperatorError
 from .events import ProgressFile
-from .silver import graded
+from .silver import graded, write_private
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker.training import TrainingLabels
@@ -114,8 +114,7 @@ class Decided:
 
 
 def write_task(folder: Path, task: Task, reviews: Iterable[Review]) -> None:
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _write_reviews(folder, reviews)
+    write_private(folder / REVIEWS, reviews)
     _whole(folder / TASK, task.model_dump_json())
 
 
@@ -125,7 +124,7 @@ def read_task(folder: Path) -> Task:
 
 def judge_again(folder: Path, reviews: Iterable[Review]) -> None:
     """Let the next `carry_out` judge the candidate in ``folder`` by ``reviews``."""
-    _write_reviews(folder, reviews)
+    write_private(folder / REVIEWS, reviews)
     (folder / OUTCOME).unlink(missing_ok=True)
 
 
@@ -141,12 +140,6 @@ def missing_of(scorer: str) -> str:
     except (ModelError, OSError) as error:
         return str(error)
     return ""
-
-
-def _write_reviews(folder: Path, reviews: Iterable[Review]) -> None:
-    path = folder / REVIEWS
-    path.touch(mode=0o600)
-    path.write_bytes(b"".join(review.to_json() + b"\n" for review in reviews))
 
 
 def read_reviews_of(folder: Path) -> list[Review]:
