@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,11 +14,13 @@ from safepassage.schemas import (
     Coordinates,
     DocumentRef,
     DocumentReport,
+    Erasure,
     ExtractionManifest,
     Verdict,
 )
 from safepassage.streams.kafka.admin import create_topics
 from safepassage.streams.kafka.clients import new_producer
+from safepassage.streams.kafka.erasures_and_seals import protection
 from safepassage.streams.kafka.publisher import KafkaPublisher
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.records import Outgoing
@@ -145,6 +148,22 @@ async def test_a_restart_reports_nothing_again(kafka: Settings) -> None:
 
             await until(there)
     assert len(await all_records(kafka, REPORTS)) == 3
+
+
+async def test_a_document_that_is_erased_later_is_waited_for_no_longer(kafka: Settings) -> None:
+    await create_topics(kafka)
+    async with reporting(kafka) as source:
+        await put(kafka, *ended(1))
+        await until(lambda: reports(kafka))
+        await put(kafka, (MANIFESTS, manifest(document(0), "lost")))
+
+        async def holds(documents: int) -> bool:
+            return source._tally._count == documents
+
+        await until(lambda: holds(1))
+        protection(kafka).add(Erasure(doc_id="d0", at=datetime.now(UTC), by="Ada", reason=""))
+        await until(lambda: holds(0))
+    assert set(await reports(kafka)) == {"d1"}
 
 
 async def test_taking_up_partitions_reads_a_bounded_tail_of_the_reports(
