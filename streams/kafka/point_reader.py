@@ -36,7 +36,7 @@ class PointReader:
         self._consumer: AIOKafkaConsumer | None = None
 
     async def read(self, coordinates: Coordinates) -> Record:
-        """The record at ``coordinates``. Raises `Unreadable` where there is none, or no longer."""
+        """The record at ``coordinates``. Raises `Unreadable` where no record is there."""
         patience = self.settings.publish_patience_seconds
         async for attempt in stamina.retry_context(KafkaError, attempts=None, timeout=patience):
             with attempt:
