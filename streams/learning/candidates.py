@@ -32,7 +32,7 @@ class Candidates:
             asked = await self._asking(run)
             event = following(asked, "ended", by=by, detail=f"not promoted, said {by}")
             await end_shadow(self.settings, asked.revision, by)
-            return await say(self.publisher, event)
+            return await say(self.publisher, self.settings, event)
 
     async def _asking(self, run: str) -> LearningEvent:
         asking = (await read_runs(self.settings)).asking

@@ -59,7 +59,9 @@ class ProgressFile:
         self._written = now
         fresh = done - self._known
         left = (now - self._began) / fresh * (total - done) / 60 if fresh > 0 else None
-        progress = TrainingProgress(stage=stage, done=done, total=total, minutes_left=left)
+        self._write(TrainingProgress(stage=stage, done=done, total=total, minutes_left=left))
+
+    def _write(self, progress: TrainingProgress) -> None:
         partial = self.folder / f"{FILE}.partial"
         partial.write_text(progress.model_dump_json(), encoding="utf-8")
         os.replace(partial, self.folder / FILE)
@@ -103,6 +105,10 @@ class Runs:
         return next((event for event in own if event.step == "asked"), None)
 
     @property
+    def known(self) -> set[str]:
+        return {event.run for event in self.events}
+
+    @property
     def unfinished(self) -> str | None:
         own = self.last
         done = LAST_STEPS | {"asked"}
@@ -122,7 +128,7 @@ async def read_runs(settings: Settings) -> Runs:
     return runs
 
 
-async def say(publisher: Publisher, event: LearningEvent) -> LearningEvent:
+async def say(publisher: Publisher, settings: Settings, event: LearningEvent) -> LearningEvent:
     if await publisher.publish([Outgoing(LEARNING, event.run, event)]):
         raise PublishFailed("the broker refuses an event of learning")
     return event

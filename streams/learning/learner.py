@@ -23,7 +23,7 @@ from ..release.releases import ReleaseRefused, releases_in_force
 from ..runtime.signals import die_with_parent
 from ..settings import Settings
 from .events import Runs, following, read_runs, say
-from .silver import FEWEST_DRAWN, SAMPLE, sample, take_over, write_private
+from .silver import FEWEST_DRAWN, SAMPLE, sample, take_over, write_sample
 from .task import (
     SCORER,
     Decided,
@@ -114,15 +114,13 @@ class Learner:
             detail=str(decided),
         )
         await self._say(event)
-        await self._tidy({one.run for one in runs.events}, run)
+        await self._tidy(runs.known, run)
         return run, event.detail
 
     async def _tidy(self, known: set[str], run: str) -> None:
         """Remove the candidates of former runs that no release names any more, and what a kill
         left of runs that never began: it quotes documents."""
-        held = (await releases_in_force(self._settings)).releases.values()
-        deciding = [name for one in held for name in (one.scorer, one.previous) if name]
-        named = {ScorerSpec.parse(name).values for name in deciding}
+        named = await named_by_releases(self._settings)
         every = await asyncio.to_thread(lambda: list(self.folder(run).parent.glob("*/")))
         for folder in every:
             if folder.name == run or str((folder / SCORER).resolve()) in named:
@@ -143,7 +141,7 @@ class Learner:
         drawn = await sample(settings, settings.learn_silver)
         if len(drawn) < FEWEST_DRAWN:
             return False
-        await asyncio.to_thread(write_private, folder / SAMPLE, drawn)
+        await asyncio.to_thread(write_sample, folder, drawn)
         return True
 
     def folder(self, run: str) -> Path:
@@ -252,7 +250,7 @@ class Learner:
         log.info(
             "learning", run=event.run, step=event.step, revision=event.revision, detail=event.detail
         )
-        return await say(self._publisher, event)
+        return await say(self._publisher, self._settings, event)
 
 
 async def promoted(
@@ -276,7 +274,7 @@ async def promoted(
         reason = f"learnt from {asked.reviews} reviews, run {asked.run}"
         await promote(settings, live, result, asked.scorer, Signature(by, reason))
     await end_shadow(settings, asked.revision, by)
-    return await say(publisher, following(asked, "promoted", by=by))
+    return await say(publisher, settings, following(asked, "promoted", by=by))
 
 
 async def end_shadow(settings: Settings, revision: str | None, by: str) -> None:
@@ -285,6 +283,13 @@ async def end_shadow(settings: Settings, revision: str | None, by: str) -> None:
     if held and held.scorer and held.revision == revision:
         signed = Signature(by, "it was decided on")
         await release(settings, signed, slot="shadow", scorer=None, revision=None)
+
+
+async def named_by_releases(settings: Settings) -> set[str]:
+    """The scorers that decide, shadow, or would decide after a rollback."""
+    held = (await releases_in_force(settings)).releases.values()
+    names = [name for one in held for name in (one.scorer, one.previous) if name]
+    return {ScorerSpec.parse(name).values for name in names}
 
 
 async def python(arguments: Sequence[str]) -> int:

@@ -2,10 +2,9 @@
 
 import asyncio
 import fcntl
-from collections.abc import Coroutine, Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -16,7 +15,7 @@ from ..kafka.reading import ends
 from ..runtime import metrics
 from ..runtime.errors import OperatorError
 from ..runtime.progress import Progress
-from ..runtime.signals import pause, unless_stopped
+from ..runtime.signals import pause
 from ..settings import Settings
 from ..topics import REVIEWS, RoleName
 from .learner import Learner, Process
@@ -97,15 +96,20 @@ class LearnSource:
         event: LearningEvent = await self._learner.go_on(run)
         metrics.LEARNING.labels(event.step).inc()
 
-    async def _until(self, stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
+    async def _until(self, stop: asyncio.Event, work: Awaitable[object]) -> None:
         """``work``, which is cancelled where ``stop`` is set first; the role lives meanwhile."""
-        beating = asyncio.create_task(self._beat())
+        working = asyncio.ensure_future(work)
+        stopped = asyncio.ensure_future(stop.wait())
         try:
-            await unless_stopped(stop, work)
+            while not working.done() and not stop.is_set():
+                await asyncio.wait(
+                    (working, stopped), timeout=BEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
+                self.progress.polled()
         finally:
-            beating.cancel()
-
-    async def _beat(self) -> None:
-        while True:
-            self.progress.polled()
-            await asyncio.sleep(BEAT_SECONDS)
+            stopped.cancel()
+            if not working.done():
+                working.cancel()
+            await asyncio.gather(working, stopped, return_exceptions=True)
+        if not working.cancelled():
+            working.result()

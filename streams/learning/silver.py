@@ -9,13 +9,13 @@ it is worth: a value of another field may be right by chance.
 import random
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import orjson
 
-from safepassage.schemas import AlignedExtraction, Event, hypothesis, render_value
+from safepassage.schemas import AlignedExtraction, hypothesis, render_value
 from safepassage.schemas.jsonl import BadLine, read_jsonl, read_objects
 from safepassage.scoring_worker import Pair, Scorer
 from safepassage.scoring_worker.evaluation.cases import labelled_pair
@@ -46,11 +46,11 @@ async def sample(settings: Settings, labels: int) -> list[AlignedExtraction]:
     return random.Random(0).sample(every, min(wanted, len(every)))
 
 
-def write_private(path: Path, events: Iterable[Event]) -> None:
-    """Write JSON lines for this user alone: they quote documents."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+def write_sample(folder: Path, drawn: Sequence[AlignedExtraction]) -> None:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / SAMPLE
     path.touch(mode=0o600)
-    path.write_bytes(b"".join(event.to_json() + b"\n" for event in events))
+    path.write_bytes(b"".join(aligned.to_json() + b"\n" for aligned in drawn))
 
 
 def take_over(earlier: Path, folder: Path) -> None:
@@ -92,11 +92,9 @@ def asked(drawn: Sequence[AlignedExtraction]) -> list[tuple[str, Pair]]:
 def graded(folder: Path, grader: Scorer) -> list[LabelledPair]:
     """The labels that ``grader`` gives to the sample in ``folder``; what it said already is kept
     there, and not asked again. What it cannot judge is left out."""
-    drawn = read_jsonl(folder / SAMPLE, AlignedExtraction)
-    questions = asked([row for row in drawn if not isinstance(row, BadLine)])
-    kept = read_objects(folder / GRADED) if (folder / GRADED).exists() else ()
-    rows = [row for row in kept if not isinstance(row, BadLine) and isinstance(row.get("at"), int)]
-    said = {row["at"]: row.get("supported") for row in rows}
+    rows = read_jsonl(folder / SAMPLE, AlignedExtraction)
+    questions = asked([row for row in rows if not isinstance(row, BadLine)])
+    said = dict(_kept(folder / GRADED))
     missing = [at for at in range(len(questions)) if at not in said]
     with (folder / GRADED).open("ab") as file:
         for start in range(0, len(missing), AT_ONCE):
@@ -112,3 +110,11 @@ def graded(folder: Path, grader: Scorer) -> list[LabelledPair]:
         for at, (document, pair) in enumerate(questions)
         if said[at] is not None
     ]
+
+
+def _kept(path: Path) -> Iterator[tuple[int, bool | None]]:
+    if not path.exists():
+        return
+    for row in read_objects(path):
+        if not isinstance(row, BadLine) and isinstance(row.get("at"), int):
+            yield row["at"], row.get("supported")

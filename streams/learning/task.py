@@ -29,7 +29,7 @@ from ..release.promotion_bounds import Bounds, PromotionResult
 from ..release.releases import ReleaseRefused
 from ..runtime.errors import OperatorError
 from .events import ProgressFile
-from .silver import graded, write_private
+from .silver import graded
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker.training import TrainingLabels
@@ -114,7 +114,8 @@ class Decided:
 
 
 def write_task(folder: Path, task: Task, reviews: Iterable[Review]) -> None:
-    write_private(folder / REVIEWS, reviews)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _write_reviews(folder, reviews)
     _whole(folder / TASK, task.model_dump_json())
 
 
@@ -124,7 +125,7 @@ def read_task(folder: Path) -> Task:
 
 def judge_again(folder: Path, reviews: Iterable[Review]) -> None:
     """Let the next `carry_out` judge the candidate in ``folder`` by ``reviews``."""
-    write_private(folder / REVIEWS, reviews)
+    _write_reviews(folder, reviews)
     (folder / OUTCOME).unlink(missing_ok=True)
 
 
@@ -140,6 +141,12 @@ def missing_of(scorer: str) -> str:
     except (ModelError, OSError) as error:
         return str(error)
     return ""
+
+
+def _write_reviews(folder: Path, reviews: Iterable[Review]) -> None:
+    path = folder / REVIEWS
+    path.touch(mode=0o600)
+    path.write_bytes(b"".join(review.to_json() + b"\n" for review in reviews))
 
 
 def read_reviews_of(folder: Path) -> list[Review]:

@@ -100,6 +100,8 @@ async def erase(
 
 
 class _Writer:
+    """What an erasure writes."""
+
     def __init__(self, publisher: KafkaPublisher, settings: Settings) -> None:
         self._settings = settings
         self._publisher = publisher
@@ -188,18 +190,21 @@ async def _tombstones(
 ) -> None:
     """Take the documents out of what is compacted. A worker that had not heard of the erasure, or
     that notes what it forgot, may write once more: looked for again until nothing is found."""
-    for _ in range(ROUNDS):
+    rounds = 0
+    while found.tombstones:
         for topic, keys in found.tombstones.items():
             report.tombstones[topic.name] = report.tombstones.get(topic.name, 0) + len(keys)
             if writer:
                 if topic is MEMORIES:
                     await writer.delete_keys([key.decode("utf-8", "replace") for key in keys])
                 await writer.tombstones(topic, keys)
-        if writer is None or not found.tombstones:
+        rounds += 1
+        if writer is None:
             return
+        if rounds >= ROUNDS:
+            raise OperatorError("a worker goes on writing what it learnt: run it again")
         await asyncio.sleep(ROUND_SECONDS)
         found = await survey(settings, report.documents, REMADE)
-    raise OperatorError("a worker goes on writing what it learnt: run it again")
 
 
 async def _remains(settings: Settings, found: Found, report: Report) -> None:

@@ -46,15 +46,17 @@ async def rewrap_keys(settings: Settings) -> tuple[int, str]:
 
 async def delete_keys(
     settings: Settings, producer: AIOKafkaProducer, names: Collection[str]
-) -> None:
-    """Delete the keys of ``names``, and what another run brought back."""
+) -> int:
+    """Delete the keys of ``names``, and what another run brought back; returns how many."""
+    deleted = 0
     for _ in range(ROUNDS):
         seals = await _seals(settings)
         known = await read_erasures(settings)
         done = {doc_id for doc_id, erasure in known.erasures.items() if erasure.done_at}
         there = [name for name in sorted({*names, *done}) if seals.tree.has(name)]
         if not there or not seals.tree.nodes:
-            return
+            return deleted
+        deleted += len(there)
         before, after = seals.tree, seals.tree.without(there)
         new = {path: node for path, node in after.nodes.items() if path not in before.nodes}
         await _write(settings, producer, seals, new)

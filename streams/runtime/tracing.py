@@ -47,7 +47,7 @@ class Tracing:
 
 
 _UNTRACED = BatchTrace()
-_active = [Tracing()]
+_active: list[Tracing] = [Tracing()]
 
 
 def tracing() -> Tracing:
@@ -61,7 +61,8 @@ def use(other: Tracing) -> None:
 
 def stop() -> None:
     """Send what is left, and trace as before `use`."""
-    _active.pop().stop()
+    if len(_active) > 1:
+        _active.pop().stop()
 
 
 def valid_traceparent(value: bytes) -> str | None:

@@ -9,7 +9,7 @@ from safepassage.schemas import Assessment
 from safepassage.scoring_worker import Pair
 from safepassage.streams.kafka.publisher import open_publisher
 from safepassage.streams.learning.learner import Learner
-from safepassage.streams.learning.silver import SAMPLE, asked, graded, sample, write_private
+from safepassage.streams.learning.silver import asked, graded, sample, write_sample
 from safepassage.streams.learning.task import TASK, Outcome, Task
 from safepassage.streams.release.releases import releases_in_force
 from safepassage.streams.settings import Settings
@@ -58,7 +58,7 @@ def test_every_extraction_has_a_corruption_of_its_own_field_or_document():
 
 
 def test_the_grader_is_asked_once_and_what_it_cannot_judge_teaches_nothing(tmp_path: Path):
-    write_private(tmp_path / SAMPLE, [aligned(number) for number in range(8)])
+    write_sample(tmp_path, [aligned(number) for number in range(8)])
     grader = Grader()
     found = graded(tmp_path, grader)
     assert len(grader.questions) == 16
