@@ -30,7 +30,7 @@ from recipes.licences import DOCUMENT_SOURCES, NLI_LICENCES, licence_of
 from recipes.opinion_file import judged_once
 from recipes.pack_coefficients import PACKS, pack_weights
 from recipes.reader_training import train_reader
-from recipes.reading_corpus import MEASURE_ONLY
+from recipes.reading_corpus import MEASURE_ONLY, Corpus
 from recipes.source_figures import (
     answer_blocks,
     figure_blocks,
@@ -40,7 +40,7 @@ from recipes.source_figures import (
     thresholds_with_claims,
 )
 from recipes.stack_pairs import cut_pairs, generated_pairs, slot_pairs, unread_claims
-from recipes.written_questions import written_corpus
+from recipes.written_questions import LARGE, written_corpus
 from safepassage.scoring_worker.encoders.devices import PrecisionChoice
 from safepassage.scoring_worker.encoders.reader_model import (
     ReaderModel,
@@ -191,8 +191,14 @@ def _reader(steps: LargeSteps) -> None:
         _save(model, tokenizer, mean)
     model = trainable(load_reader(mean)).float()
     UpperLayers.freeze(model, THIRD.layers or 0)
-    written = partial(written_corpus, steps.data, without=LEFT_OUT)
-    _save(train(written, folder=taught, start=model, settings=THIRD), tokenizer, steps.out)
+    model = train(lambda: _written(steps), folder=taught, start=model, settings=THIRD)
+    _save(model, tokenizer, steps.out)
+
+
+def _written(steps: LargeSteps) -> Corpus:
+    first = large_corpus(steps.data, without=LEFT_OUT).questions
+    second = second_corpus(steps.data, without=LEFT_OUT).questions
+    return written_corpus(steps.data, LARGE, [*first, *second])
 
 
 def _save(model: ReaderModel, tokenizer: Tokenizer, folder: Path) -> None:
