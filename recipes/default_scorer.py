@@ -2,9 +2,9 @@
 recipes.default_scorer DATA FOLDER``.
 
 Step by step, each in a folder of its own under FOLDER and resumable: the base; the reader that
-ships, in two passes; for every family of sources a smaller reader that learnt nothing of it; what
-those make of rows of the family that they do not know; from these opinions the stack and the
-threshold; the model directory FOLDER/default with its card. Only what licences allow trains.
+ships; for every family of sources a smaller reader that learnt nothing of it; what those make of
+rows of the family that they do not know; from these opinions the stack and the threshold; the
+model directory FOLDER/default with its card. Only what licences allow trains.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from recipes.multilingual_base import make_base
 from recipes.opinion_file import judged_once
 from recipes.pack_coefficients import PACKS, pack_weights
 from recipes.reader_training import train_reader
-from recipes.reading_corpus import FAMILIES, PERMISSIVE, Corpus, training_corpus
+from recipes.reading_corpus import FAMILIES, PERMISSIVE, training_corpus
 from recipes.source_figures import (
     answer_blocks,
     best_threshold,
@@ -33,14 +33,11 @@ from recipes.source_figures import (
     thresholds_with_claims,
 )
 from recipes.stack_pairs import generated_pairs, slot_pairs, unread_claims
-from recipes.written_questions import SMALL, written_corpus
 from safepassage.scoring_worker.encoders.reader_model import (
     ReaderModel,
-    load_reader,
     reader_base_digest,
     save_base,
     save_reader,
-    trainable,
 )
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
 from safepassage.scoring_worker.learnt_from import LearntFrom
@@ -48,8 +45,6 @@ from safepassage.scoring_worker.manifest import MANIFEST_NAME, ScorerManifest
 from safepassage.scoring_worker.packs.registry import packs_named
 from safepassage.scoring_worker.training.card import write_card
 from safepassage.scoring_worker.training.judged_pairs import Judged
-from safepassage.scoring_worker.training.reading.fit import FitSettings
-from safepassage.scoring_worker.training.reading.upper_layers import UpperLayers
 from safepassage.scoring_worker.training.stacking import fit_stack
 from safepassage.scoring_worker.weighing.stack import Stack
 
@@ -58,20 +53,13 @@ log = structlog.get_logger(__name__)
 SOURCES = (
     "multilingual-e5-small, the first 8 layers (MIT)",
     "documents, forms, denials and claims made by this project's generators (Apache-2.0)",
-    "written cases and sentences of exchanged roles, of this project (Apache-2.0)",
     *(f"slots: {name} ({licence_of(name)})" for name in PERMISSIVE),
     *(f"answers: {name} ({licence})" for name, licence in ANSWER_LICENCES.items()),
     *DOCUMENT_SOURCES,
     *(f"{name} ({licence})" for name, licence in NLI_LICENCES.items()),
 )
-WRITTEN = FitSettings(
-    learning_rate=4e-5, batch_size=24, warmup_steps=50, steady=0.4, seed=33, layers=5
-)
-"""The second pass of the reader that ships, on the written rows."""
 FINAL_SHARE, FOLD_SHARE = 0.8, 0.14
 """Of every corpus: for the reader that ships, and for those that only measure."""
-KNOWN_SHARE = 0.25
-"""Of every corpus: what the second pass may repeat."""
 ROWS = 300
 """Rows of every slots file whose opinions the stack is fitted on."""
 MADE = "+made"
@@ -111,7 +99,7 @@ def build(steps: Steps) -> ScorerManifest:
         ValueError: there is no base, and none was given.
     """
     _make_base(steps)
-    final = _taught(steps, _reader_folder(steps, "reader", FINAL_SHARE, ()))
+    final = _reader_folder(steps, "reader", FINAL_SHARE, ())
     labelled: dict[str, Judged] = {}
     for family, names in FAMILIES.items():
         reader = _reader_folder(steps, f"fold-{family}", FOLD_SHARE, names)
@@ -146,35 +134,15 @@ def _reader_folder(steps: Steps, name: str, share: float, without: Sequence[str]
     folder = steps.folder / name / "shipped"
     if not folder.exists():
         log.info("reader", name=name, share=share, without=without)
-        corpus = partial(training_corpus, steps.data, without=without, share=share)
-        model = train_reader(corpus, steps.base, folder.parent, device=steps.device)
-        _save(model, folder)
-    return folder
-
-
-def _taught(steps: Steps, reader: Path) -> Path:
-    """The folder with ``reader`` after the pass over the written rows."""
-    folder = steps.folder / "written" / "shipped"
-    if not folder.exists():
-        model = trainable(load_reader(reader, steps.words)).float()
-        UpperLayers.freeze(model, WRITTEN.layers or 0)
-
-        def corpus() -> Corpus:
-            known = training_corpus(steps.data, share=KNOWN_SHARE).questions
-            return written_corpus(steps.data, SMALL, known)
-
         model = train_reader(
-            corpus, steps.base, folder.parent, start=model, settings=WRITTEN, device=steps.device
+            partial(training_corpus, steps.data, without=without, share=share),
+            steps.base,
+            steps.folder / name,
+            device=steps.device,
         )
-        _save(model, folder)
+        save_reader(model, folder.with_name("shipped.partial"))
+        folder.with_name("shipped.partial").rename(folder)
     return folder
-
-
-def _save(model: ReaderModel, folder: Path) -> None:
-    """Write what training changed; ``folder`` is whole or not there."""
-    partly = folder.with_name(f"{folder.name}.partial")
-    save_reader(model, partly)
-    partly.rename(folder)
 
 
 def _family_opinions(

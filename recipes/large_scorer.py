@@ -40,7 +40,7 @@ from recipes.source_figures import (
     thresholds_with_claims,
 )
 from recipes.stack_pairs import cut_pairs, generated_pairs, slot_pairs, unread_claims
-from recipes.written_questions import LARGE, written_corpus
+from recipes.written_questions import written_corpus
 from safepassage.scoring_worker.encoders.devices import PrecisionChoice
 from safepassage.scoring_worker.encoders.reader_model import (
     ReaderModel,
@@ -198,7 +198,7 @@ def _reader(steps: LargeSteps) -> None:
 def _written(steps: LargeSteps) -> Corpus:
     first = large_corpus(steps.data, without=LEFT_OUT).questions
     second = second_corpus(steps.data, without=LEFT_OUT).questions
-    return written_corpus(steps.data, LARGE, [*first, *second])
+    return written_corpus(steps.data, [*first, *second])
 
 
 def _save(model: ReaderModel, tokenizer: Tokenizer, folder: Path) -> None:

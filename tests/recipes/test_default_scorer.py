@@ -6,7 +6,6 @@ import pytest
 
 from recipes import default_scorer, reading_corpus, source_figures, stack_pairs
 from recipes.default_scorer import Steps, build
-from recipes.reading_corpus import Corpus
 from recipes.source_figures import CANDIDATES
 from recipes.stack_pairs import (
     generated_pairs,
@@ -16,7 +15,6 @@ from recipes.stack_pairs import (
 from safepassage.schemas import CLAIM_TYPE
 from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.manifest import ScorerManifest
-from safepassage.scoring_worker.training.reading.fit import FitSettings
 from tests.scoring_worker import tiny
 
 from .small_corpora import few_documents, write_answers, write_corpora
@@ -44,9 +42,6 @@ def steps(tmp_path, monkeypatch):
     monkeypatch.setattr(reading_corpus, "NLI_CLAIMS", 40)
     monkeypatch.setattr(reading_corpus, "DOCUMENT_QUESTIONS", 60)
     monkeypatch.setattr(stack_pairs, "DOCUMENT_PAIRS", 40)
-    written = FitSettings(batch_size=8, most_steps=2, layers=1)
-    monkeypatch.setattr(default_scorer, "WRITTEN", written)
-    monkeypatch.setattr(default_scorer, "written_corpus", lambda _, __, known: Corpus(known, ()))
     return Steps(data, folder)
 
 
@@ -55,8 +50,8 @@ def test_one_command_builds_the_scorer_that_ships(steps, monkeypatch):
     train_reader, family_opinions = default_scorer.train_reader, default_scorer._family_opinions
 
     def counted(*arguments, **options):
-        asked = getattr(arguments[0], "keywords", {})
-        trained.append((arguments[2].name, asked.get("without"), asked.get("share")))
+        asked = arguments[0].keywords
+        trained.append((arguments[2].name, asked["without"], asked["share"]))
         return train_reader(*arguments, **options)
 
     def stopping(of, reader, family, names):
@@ -72,7 +67,6 @@ def test_one_command_builds_the_scorer_that_ships(steps, monkeypatch):
     manifest = build(steps)
     assert trained == [
         ("reader", (), 0.8),
-        ("written", None, None),
         ("fold-one", ("alpha",), 0.14),
         ("fold-two", ("beta",), 0.14),
     ], "what was done is not done again"

@@ -62,7 +62,7 @@ def steps(tmp_path, monkeypatch):
     monkeypatch.setattr(large_scorer, "SECOND", FitSettings(batch_size=8, most_steps=2))
     third = FitSettings(batch_size=8, most_steps=2, layers=1)
     monkeypatch.setattr(large_scorer, "THIRD", third)
-    monkeypatch.setattr(large_scorer, "written_corpus", lambda _, __, before: Corpus(before, ()))
+    monkeypatch.setattr(large_scorer, "written_corpus", lambda _, known: Corpus(known, ()))
     digest = file_digest(base / WEIGHTS_FILE)
     return LargeSteps(data, tmp_path / "folder", base, digest=digest)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
 from recipes import written_questions
-from recipes.written_questions import Mixture, written_corpus, written_pairs
+from recipes.written_questions import ROUNDS, written_corpus, written_pairs
 from safepassage.scoring_worker.training.reading.questions import ReadingQuestion
 
 TEXT = "Lease\nOld rent: 900. New rent from May: 950."
@@ -49,18 +48,15 @@ def data(tmp_path, monkeypatch):
     return tmp_path
 
 
-MIXTURE = Mixture(english=2, others=0, claims=0.5, roles=1, before=1)
 KNOWN = [ReadingQuestion("old", ("known",))]
 
 
-def test_rows_that_teach_are_not_kept(data):
-    pairs = written_pairs(data)
-    assert {pair.group for pair in pairs[True]} == {"taught", "own"}
-    assert {pair.group for pair in pairs[False]} == {"foreign"}
+def test_rows_that_teach_are_english_and_not_kept(data):
+    assert {pair.group for pair in written_pairs(data)} == {"taught", "own"}
 
 
 def test_one_value_is_right_under_one_field_and_wrong_under_another(data):
-    questions = written_corpus(data, MIXTURE, KNOWN).questions
+    questions = written_corpus(data, KNOWN).questions
     of = {q.asked[0]: q for q in questions if q.passage.endswith("950.") and q.supported is None}
     (place,) = of["New rent"].answers
     assert of["New rent"].passage[slice(*place)] == "950"
@@ -68,19 +64,9 @@ def test_one_value_is_right_under_one_field_and_wrong_under_another(data):
     assert not of["Old rent"].answers
 
 
-def test_languages_are_asked_as_often_as_the_mixture_says(data):
-    def groups(mixture):
-        asked = written_corpus(data, mixture, KNOWN).questions
-        return Counter(q.group for q in asked if q.supported is None and q.group)
-
-    english = groups(MIXTURE)
-    assert english.keys() == {"taught"}, "the same question of two sources is one"
-    others = groups(replace(MIXTURE, english=1, others=3))
-    assert others["foreign"] == 3 * others["taught"]
-    assert english["taught"] == 2 * others["taught"]
-
-
 def test_roles_and_known_questions_are_asked_too(data):
-    questions = written_corpus(data, MIXTURE, KNOWN).questions
+    questions = written_corpus(data, KNOWN).questions
+    asked = Counter(q.asked[0] for q in questions if q.supported is None)
+    assert asked["New rent"] == ROUNDS
     assert {"B paid.", "known"} <= {q.asked[0] for q in questions}
-    assert questions == written_corpus(data, MIXTURE, KNOWN).questions
+    assert questions == written_corpus(data, KNOWN).questions
