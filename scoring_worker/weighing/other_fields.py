@@ -33,7 +33,7 @@ from .questions import Part
 CLEARLY, ANSWERED = 1.5, 1.0
 """The logit by which another field has to lead, since fields that mean nearly the same do not, and
 that it has to reach: of two fields that a bare name answers badly, neither is better."""
-MOST = 4.0
+MOST = 4.1
 """The largest logit of the large reader."""
 SURE = MOST - CLEARLY
 """The logit from which on no other field is asked: none could lead. It spares three questions of
