@@ -15,7 +15,7 @@ from safepassage.settings import JudgingSettings
 from . import Case, cases, misjudged
 
 KNOWN = misjudged()
-FLOOR_STOPPED = 17
+FLOOR_STOPPED = 24
 
 
 def marked(case: Case) -> object:
@@ -59,14 +59,14 @@ def test_only_the_field_that_is_asked_for_is_accepted(
 
 
 def test_a_schema_with_the_other_field_shows_what_the_quote_speaks_of(scorer: Scorer) -> None:
-    """4 of the 40 wrong ones are stopped where the field is asked for alone."""
+    """12 of the 40 wrong ones are stopped where the field is asked for alone."""
     found = judged([case.of_both for case in cases()], scorer)
     accepted = {name for name, verdict in found.items() if verdict.decision == "accepted"}
     right, wrong = ({case.name for case in cases() if case.right == label} for label in (1, 0))
-    assert len(right - accepted) <= 1
+    assert len(right - accepted) <= 2
     assert len(wrong - accepted) >= FLOOR_STOPPED
-    deposit = next(f for f in found["rent-wrong"].findings if f.code == "another_field")
-    assert deposit.detail == "the passage gives it as Deposit rather than as Rent"
+    other = next(f for f in found["surgeon-wrong"].findings if f.code == "another_field")
+    assert other.detail == "the passage gives it as Anaesthetist rather than as Surgeon"
 
 
 def test_each_wrong_case_has_a_right_twin() -> None:
