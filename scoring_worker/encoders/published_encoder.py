@@ -1,39 +1,23 @@
 """The encoder of a folder of weights, read as a `PublishedHead` says."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from safepassage.scoring_worker.manifest import ModelError
 
+from .batching import Piece
 from .devices import Placement
 from .encoder import Encoder, Forward
-from .heads import FirstAnswerForward, FirstTokenForward, StatementForward
+from .padded import PaddedForward, laid_out
 from .prompt_pieces import TWO_TEXTS, Prompt, PromptPieces
-from .published import Head, PublishedHead
+from .published import PublishedHead
 from .weight_folders import foundation_of
-from .weights import (
-    head_kind,
-    load_alignscore,
-    load_config,
-    load_full,
-    load_hhem,
-    load_seq2seq,
-    load_token_classifier,
-    load_tokenizer,
-    longest_input,
-)
-
-_LOADERS: Final[dict[Head, Callable[[Path, torch.dtype], Any]]] = {
-    "sequence": load_full,
-    "tokens": load_token_classifier,
-    "seq2seq": load_seq2seq,
-    "alignscore": load_alignscore,
-    "hhem": load_hhem,
-}
+from .weights import head_kind, load_config, load_full, load_tokenizer, longest_input
 
 
 def open_encoder(
@@ -55,7 +39,7 @@ def open_encoder(
     Raises:
         ModelError: it is no such model, or has not the label that ``head`` names.
     """
-    model = _LOADERS[head.head](folder, placement.dtype)
+    model = load_full(folder, placement.dtype, head.head)
     if head.head != "seq2seq" and head.label >= model.config.num_labels:
         raise ModelError(f"{folder}: no logit {head.label} in a model of {model.config.num_labels}")
     tokenizer = load_tokenizer(words_of(folder, head) if words is None else words, named)
@@ -119,3 +103,50 @@ def _pieces(tokenizer: Any, head: PublishedHead, max_length: int) -> PromptPiece
     tokens = head.head == "tokens"
     prompt = Prompt(head.prompt or TWO_TEXTS, second=head.second or tokens)
     return PromptPieces(tokenizer, prompt, max_length, head.window)
+
+
+class FirstTokenForward(PaddedForward):
+    """Reads a token classifier at the first token of each piece, as HHEM 2.1 is read."""
+
+    def logits(self, tile: Sequence[Piece]) -> Tensor:
+        """Logits [pieces, labels] of a tile."""
+        return super().logits(tile)[:, 0]
+
+
+class StatementForward(PaddedForward):
+    """Reads a token classifier at the token of the statement that ``label`` fits least: a statement
+    is supported if each of its tokens is."""
+
+    def __init__(self, model: Any, pad_token: int, label: int) -> None:
+        super().__init__(model, pad_token)
+        self._label = label
+
+    def logits(self, tile: Sequence[Piece]) -> Tensor:
+        """Logits [pieces, labels] of a tile. Raises `RuntimeError` where a statement has no
+        token."""
+        every = super().logits(tile).float()
+        said = torch.softmax(every, dim=-1)[..., self._label]
+        if not all(piece.kept for piece in tile):
+            raise RuntimeError("a statement has no token of its own")
+        least = [
+            piece.kept[int(said[at, list(piece.kept)].argmin())] for at, piece in enumerate(tile)
+        ]
+        return every[torch.arange(len(tile)), least]
+
+
+class FirstAnswerForward:
+    """Reads an encoder-decoder at the first token of its answer, the ids in ``answers`` alone."""
+
+    def __init__(self, model: Any, pad_token: int, answers: tuple[int, int]) -> None:
+        self._model = model
+        self._pad_token = pad_token
+        self._answers = list(answers)
+
+    def logits(self, tile: Sequence[Piece]) -> Tensor:
+        """Logits [pieces, 2] of a tile."""
+        inputs = laid_out(tile, self._pad_token, types=False)
+        moved = {name: rows.to(self._model.device) for name, rows in inputs.items()}
+        start = self._model.config.decoder_start_token_id
+        begun = torch.full((len(tile), 1), start, device=self._model.device)
+        logits: Tensor = self._model(**moved, decoder_input_ids=begun).logits
+        return logits[:, 0, self._answers]

@@ -44,6 +44,12 @@ _HEADS: Final[dict[str, Head]] = {
     "ForTokenClassification": "tokens",
 }
 
+_TRAINED: Final[dict[Head, tuple[Any, str]]] = {
+    "sequence": (AutoModelForSequenceClassification, "sequence classifier"),
+    "tokens": (AutoModelForTokenClassification, "token classifier"),
+    "seq2seq": (AutoModelForSeq2SeqLM, "seq2seq model"),
+}
+
 _ALIGNSCORE: Final = {
     "base_model.pooler.dense.": "classifier.dense.",
     "base_model.": "roberta.",
@@ -56,21 +62,22 @@ _NO_LIMIT = 100_000
 """Tokenizers that know no limit claim one of 1e30."""
 
 
-def load_full(folder: Path, dtype: torch.dtype) -> Any:
-    """The sequence classifier of ``folder``, ready for inference. Raises `ModelError` where it is
-    no such model, or some of its weights are missing."""
-    if head_kind(load_config(folder), folder) == "tokens":
+def load_full(folder: Path, dtype: torch.dtype, head: Head = "sequence") -> Any:
+    """The model of ``folder`` with its trained ``head``, ready for inference. Raises `ModelError`
+    where it is no such model, or some of its weights are missing."""
+    if head == "alignscore":
+        return _load_alignscore(folder, dtype)
+    if head == "hhem":
+        return _load_hhem(folder, dtype)
+    if head == "sequence" and head_kind(load_config(folder), folder) == "tokens":
         raise ModelError(f"{folder} is a token classifier, not one of sequences")
-    model, report = _load(folder, dtype=dtype)
-    _refuse_absent(report, folder, "sequence classifier")
-    return model
-
-
-def load_token_classifier(folder: Path, dtype: torch.dtype) -> Any:
-    """The token classifier of ``folder``, ready for inference. Raises `ModelError` where it is no
-    such model, or some of its weights are missing."""
-    model, report = _load(folder, AutoModelForTokenClassification, dtype=dtype)
-    _refuse_absent(report, folder, "token classifier")
+    kind, called = _TRAINED[head]
+    model, report = _load(folder, kind, dtype=dtype)
+    absent = sorted(report["missing_keys"]) + sorted(key for key, *_ in report["mismatched_keys"])
+    if absent:  # transformers drew them at random
+        raise ModelError(
+            f"{folder}: its weights lack {', '.join(absent[:3])}; this is no trained {called}"
+        )
     return model
 
 
@@ -94,7 +101,8 @@ def load_with_new_head(folder: Path) -> Any:
     from is drawn from torch's generator. Raises `ModelError` where it is no such model, or its
     weights lack a part of the encoder."""
     # Half precision, as some are published, would not survive the small steps of training.
-    model, report = _load(folder, num_labels=1, ignore_mismatched_sizes=True, dtype=torch.float32)
+    options = {"num_labels": 1, "ignore_mismatched_sizes": True, "dtype": torch.float32}
+    model, report = _load(folder, AutoModelForSequenceClassification, **options)
     encoder = f"{model.base_model_prefix}."
     # Many checkpoints lack a pooler; it learns with the head.
     drawn = [
@@ -121,21 +129,10 @@ def load_headless(folder: Path, dtype: torch.dtype) -> Any:
     return model
 
 
-def load_seq2seq(folder: Path, dtype: torch.dtype) -> Any:
-    """The encoder-decoder of ``folder``, ready to generate. Raises `ModelError` where it is no such
-    model, or some of its weights are missing."""
-    model, report = _load(folder, AutoModelForSeq2SeqLM, dtype=dtype)
-    _refuse_absent(report, folder, "seq2seq model")
-    return model
-
-
-def load_alignscore(folder: Path, dtype: torch.dtype) -> Any:
-    """AlignScore's classifier of three labels, from the one checkpoint in ``folder`` beside the
-    config and the tokenizer of its RoBERTa, ready for inference.
-
-    Its head over the pooled first token is RoBERTa's own under other names. Its heads for two
-    labels, for a number and for hidden words are not read. Raises `ModelError` where it is no such
-    checkpoint, or some of its weights are missing."""
+def _load_alignscore(folder: Path, dtype: torch.dtype) -> Any:
+    """AlignScore's classifier of three labels, from the one checkpoint beside the config and the
+    tokenizer of its RoBERTa. Its head over the pooled first token is RoBERTa's own under other
+    names; its heads for two labels, for a number and for hidden words are not read."""
     config = load_config(folder)
     config.num_labels = 3
     found = {_renamed(name): tensor for name, tensor in _checkpoint(folder).items()}
@@ -151,10 +148,8 @@ def load_alignscore(folder: Path, dtype: torch.dtype) -> Any:
     return model.eval()
 
 
-def load_hhem(folder: Path, dtype: torch.dtype) -> Any:
-    """HHEM 2.1's token classifier, ready for inference. It comes with code of its own, which is
-    never run: transformers has the same model. Raises `ModelError` where it is no such model, or
-    its weights are not safetensors."""
+def _load_hhem(folder: Path, dtype: torch.dtype) -> Any:
+    """HHEM 2.1's token classifier. Its own code is never run: transformers has the same model."""
     config, path = load_config(foundation_of(folder)), folder / "model.safetensors"
     config.num_labels = 2
     try:
@@ -251,15 +246,14 @@ def longest_input(config: Any, tokenizer: Any) -> int:
     return int(min(limits, default=512))
 
 
-def _load(folder: Path, kind: Any = None, **options: Any) -> tuple[Any, dict[str, Any]]:
-    """The model, by default a sequence classifier, and transformers' report of which weights were
-    found."""
+def _load(folder: Path, kind: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """The model, and transformers' report of which weights were found."""
     safe = any(folder.glob("*.safetensors"))
     if not safe and not any(folder.glob(PICKLES)):
         raise ModelError(f"{folder} holds no weights: neither *.safetensors nor {PICKLES}")
     try:
         with _quiet():
-            model, report = (kind or AutoModelForSequenceClassification).from_pretrained(
+            model, report = kind.from_pretrained(
                 folder,
                 **options,
                 use_safetensors=safe,
@@ -271,15 +265,6 @@ def _load(folder: Path, kind: Any = None, **options: Any) -> tuple[Any, dict[str
     except Exception as error:
         raise ModelError(f"{folder}: cannot load its model: {first_line(error)}") from error
     return model.eval(), report
-
-
-def _refuse_absent(report: dict[str, Any], folder: Path, kind: str) -> None:
-    """Raise where weights were drawn at random, since none of that name and size are stored."""
-    absent = sorted(report["missing_keys"]) + sorted(key for key, *_ in report["mismatched_keys"])
-    if absent:
-        raise ModelError(
-            f"{folder}: its weights lack {', '.join(absent[:3])}; this is no trained {kind}"
-        )
 
 
 @contextmanager

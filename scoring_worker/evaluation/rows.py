@@ -58,21 +58,6 @@ class Row(BaseModel):
     )
 
 
-def _said(value: object) -> object:
-    """What a schema says of a field; files have columns of that name that say something else."""
-    try:
-        return SchemaField.model_validate(value) if isinstance(value, dict) else None
-    except ValidationError:
-        return None
-
-
-def _words(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-_OptionalWords = Annotated[str | None, BeforeValidator(_words)]
-
-
 def _or_else(default: object) -> WrapValidator:
     """Takes ``default`` for a value of another form: files have columns of the same names."""
 
@@ -85,6 +70,7 @@ def _or_else(default: object) -> WrapValidator:
     return WrapValidator(read)
 
 
+_OptionalWords = Annotated[StrictStr | None, _or_else(None)]
 _Joints = Annotated[tuple[StrictStr, ...], _or_else(())]
 _Language = Annotated[Annotated[StrictStr, Field(pattern=LANGUAGE_PATTERN)] | None, _or_else(None)]
 _DayFirst = Annotated[StrictBool | None, _or_else(None)]
@@ -95,7 +81,7 @@ _Places = Annotated[tuple[tuple[NonNegativeInt, NonNegativeInt], ...] | None, _o
 class DescribedRow(Row):
     """A row that may tell what the schema says: ``field``, or only its ``description``."""
 
-    field: Annotated[SchemaField | None, BeforeValidator(_said)] = None
+    field: Annotated[SchemaField | None, _or_else(None)] = None
     description: _OptionalWords = None
 
     @property

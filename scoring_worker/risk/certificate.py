@@ -48,7 +48,6 @@ class Stratum:
         highest: the most that a weight could have been, known before the draws.
         population: [draws] for draws without replacement that are not alike: the cases of the
             stratum at that time, open or labelled. None where draws are alike or independent.
-        below: every score of the stratum is below this, so that stricter thresholds ignore it.
     """
 
     scores: Floats
@@ -57,7 +56,6 @@ class Stratum:
     share: float = 1.0
     highest: float = 1.0
     population: Floats | None = None
-    below: float = math.inf
 
     @classmethod
     def of(
@@ -69,7 +67,6 @@ class Stratum:
         share: float = 1.0,
         highest: float | None = None,
         population: ArrayLike | None = None,
-        below: float = math.inf,
     ) -> Stratum:
         """The stratum of these columns; ``highest`` is else the largest weight. Raises `ValueError`
         where the columns differ in length, or hold what is no score or weight."""
@@ -85,7 +82,7 @@ class Stratum:
         top = float(inverse.max()) if highest is None and len(inverse) else float(highest or 1.0)
         if len(inverse) and inverse.max() > top * (1 + 1e-9):
             raise ValueError("a weight exceeds the highest that was possible")
-        return cls(values, labels, inverse, share, top, sizes, below)
+        return cls(values, labels, inverse, share, top, sizes)
 
     @property
     def alike(self) -> bool:
@@ -228,55 +225,48 @@ def _place(threshold: float) -> int:
 class _Sample:
     """Strata together, each draw scaled so that a plain mean is one of the population.
 
-    By place in `GRID`: ``labels`` at or above the threshold, the ``wrong`` ones among them, and
-    whether these are draws that are all alike (``exact``).
+    By place in `GRID`: ``labels`` at or above the threshold, and the ``wrong`` ones among them.
+    ``exact``: all draws are alike.
     """
 
     def __init__(self, strata: Sequence[Stratum]) -> None:
         self.strata = [one for one in strata if len(one.scores)]
         draws = sum(len(one.scores) for one in self.strata)
         self.scales = [one.share * draws / len(one.scores) for one in self.strata]
-        reached = [(one, one.below > GRID) for one in self.strata]
         nothing = np.zeros(len(GRID), dtype=np.int64)
-        self.labels = sum((_above(one.scores) * r for one, r in reached), nothing)
-        self.wrong = sum((_above(one.scores[one.wrong]) * r for one, r in reached), nothing)
-        alone = sum((r.astype(np.int64) for _, r in reached), nothing) == 1
-        weighed = [r & (not one.alike) for one, r in reached]
-        self.exact = alone & ~np.any([nothing.astype(bool), *weighed], axis=0)
+        self.labels = sum((_above(one.scores) for one in self.strata), nothing)
+        self.wrong = sum((_above(one.scores[one.wrong]) for one in self.strata), nothing)
+        self.exact = len(self.strata) == 1 and self.strata[0].alike
         weights = [s * one.weights for one, s in zip(self.strata, self.scales, strict=True)]
         self.every = np.concatenate([*weights, np.zeros(0)])
 
-    def part(self, at: int) -> list[tuple[Stratum, float]]:
-        """The strata that may have something at or above a threshold, and their scales."""
-        pairs = zip(self.strata, self.scales, strict=True)
-        return [(one, scale) for one, scale in pairs if GRID[at] < one.below]
-
     def keeps(self, at: int, risk: float, level: float) -> bool:
         """Whether the risk at a threshold is below ``risk``, with an error of ``level``."""
-        if self.exact[at] or not self.labels[at]:
+        if self.exact or not self.labels[at]:
             return refutes(int(self.wrong[at]), int(self.labels[at]), risk, level)
-        part = self.part(at)
-        terms = np.concatenate([one.terms(float(GRID[at]), risk, scale) for one, scale in part])
-        highest = max(one.highest * scale for one, scale in part) * (1 - risk)
+        scaled = list(zip(self.strata, self.scales, strict=True))
+        terms = np.concatenate([one.terms(float(GRID[at]), risk, scale) for one, scale in scaled])
+        highest = max(one.highest * scale for one, scale in scaled) * (1 - risk)
         return capital(terms, highest) >= 1 / level
 
     def columns(self, at: int) -> tuple[Floats, Floats, float]:
         """Whether wrong, and the weight, of each label at or above a threshold; the most that a
         weight could be."""
         wrong, weights, highest = [np.zeros(0)], [np.zeros(0)], 1.0
-        for one, scale in self.part(at):
+        for one, scale in zip(self.strata, self.scales, strict=True):
             rows = one.scores >= GRID[at]
             wrong.append(one.wrong[rows].astype(np.float64))
             weights.append(scale * one.weights[rows])
             highest = max(highest, scale * one.highest)
         return np.concatenate(wrong), np.concatenate(weights), highest
 
-    def least(self, level: float, risk: float) -> Floats:
-        """[grid] about how many labels certify each threshold if all are right."""
+    def least(self, level: float, risk: float) -> float:
+        """About how many labels certify a threshold if all are right."""
         plain = math.log(level) / math.log(1 - risk)
         _, weights, highest = self.columns(len(GRID) - 1)
-        dearer = 1.25 * highest / float(weights.mean()) if len(weights) else 1.0
-        return np.where(self.exact, plain, plain * dearer)
+        if self.exact or not len(weights):
+            return plain
+        return plain * 1.25 * highest / float(weights.mean())
 
 
 def _above(scores: Floats) -> NDArray[np.int64]:
@@ -290,7 +280,7 @@ def _starts(sample: _Sample, risk: float, error: float, reach: int) -> tuple[set
     for number in range(MAX_STARTS, 0, -1):
         least = sample.least(error / number, risk)
         counts = sample.labels[:reach]
-        found = [np.flatnonzero(counts >= least[:reach] * 2**step) for step in range(number)]
+        found = [np.flatnonzero(counts >= least * 2**step) for step in range(number)]
         if all(len(places) for places in found):
             return {int(places[0]) for places in found}, error / number
     return set(), error
@@ -299,15 +289,14 @@ def _starts(sample: _Sample, risk: float, error: float, reach: int) -> tuple[set
 def _risk_at(sample: _Sample, at: int, confidence: float) -> RiskAt:
     labels, wrong = int(sample.labels[at]), int(sample.wrong[at])
     said, weights, highest = sample.columns(at)
-    exact = bool(sample.exact[at])
     return RiskAt(
         labels,
         wrong,
         float(np.average(said, weights=weights)) if len(said) else 0.0,
         clopper_pearson(wrong, labels, confidence)
-        if exact
+        if sample.exact
         else weighted_bounds(said, weights, highest, confidence),
-        "Clopper–Pearson" if exact else "betting",
+        "Clopper–Pearson" if sample.exact else "betting",
     )
 
 

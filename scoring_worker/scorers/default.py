@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from safepassage.schemas import CLAIM_TYPE, Assessment, Finding, ScorerTrail
+from safepassage.schemas import CLAIM_TYPE, Assessment, Finding
 from safepassage.schemas.evidence import MAX_UNSUPPORTED, Evidence, UnsupportedSpan
 from safepassage.scoring_worker.comparison.rules_version import rules_revision
 from safepassage.scoring_worker.encoders.batching import PairFailure
@@ -107,37 +107,14 @@ class DefaultScorer:
         if judged.other:
             score = round(threshold / 2, DECIMALS)
             findings = (judged.other, *findings)[:MAX_FINDINGS]
-        return Assessment(
-            scorer=self.name,
-            revision=self.revision,
-            score=score,
-            threshold=threshold,
-            findings=findings,
-            trail=(self._trail(score, threshold),),
-            evidence=_evidence(judged),
-            memory=recall.trail(snapshot) if recall else None,
-        )
+        seen = {"evidence": _evidence(judged), "memory": recall.trail(snapshot) if recall else None}
+        said = Assessment.scored((self.name, self.revision), score, threshold, findings=findings)
+        return said.model_copy(update=seen)
 
     def _failed(self, failure: PairFailure) -> Assessment:
-        return Assessment(
-            scorer=self.name,
-            revision=self.revision,
-            failure=failure.reason,
-            failure_detail=failure.detail,
-            findings=(Finding(code=failure.reason, detail=failure.detail[:500]),),
-            trail=(self._trail(None, None, failure.detail),),
-        )
-
-    def _trail(
-        self, score: float | None, threshold: float | None, failure: str | None = None
-    ) -> ScorerTrail:
-        return ScorerTrail(
-            scorer=self.name,
-            revision=self.revision,
-            score=score,
-            threshold=threshold,
-            failure=failure,
-        )
+        said = Assessment.failed((self.name, self.revision), failure.reason, failure.detail)
+        found = Finding(code=failure.reason, detail=failure.detail[:500])
+        return said.model_copy(update={"findings": (found,)})
 
 
 def revision_of(manifest: ScorerManifest, placement: Placement, packs: Sequence[Pack] = ()) -> str:

@@ -27,7 +27,6 @@ from safepassage.scoring_worker.scorer import Scorer
 from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.scoring_worker.weighing.claim_support import forest_of
 
-from .encoder import EncoderScorer
 from .installed_models import installed_model, is_installed
 
 DEFAULT_MODEL = Path(__file__).parents[1] / "models" / "default"
@@ -83,11 +82,10 @@ def load_folder(
     cascade the second, which is asked. Raises `ModelError` where the weights do not fit the
     manifest."""
     if manifest.kind == "encoder":
-        from .cross_encoders import load_encoder  # noqa: PLC0415 (brings transformers)
+        from .cross_encoders import EncoderScorer, load_encoder  # noqa: PLC0415 (transformers)
 
-        return EncoderScorer(
-            manifest, load_encoder(manifest, folder, device=device, precision=precision)
-        )
+        encoder = load_encoder(manifest, folder, device=device, precision=precision)
+        return EncoderScorer(manifest, encoder)
     if manifest.kind in ("decisions", "cascade"):
         from .decisions import DecisionScorer  # noqa: PLC0415 (openai is slow to import)
 

@@ -19,8 +19,7 @@ from safepassage.scoring_worker.learnt_from import LearntFrom
 from safepassage.scoring_worker.scorer import Pair
 
 from .endpoint_questions import TOO_LONG, Failure, GraderMisconfigured, answered, ask_all
-from .llm_forms import OWN, LLMForm
-from .llm_grades import ALTERNATIVES, grade
+from .llm_forms import ALTERNATIVES, OWN, LLMForm, grade
 
 THRESHOLD = 0.5
 CONTROL = "The kettle in the kitchen is red.", "Rent: 4,000 euros a month"

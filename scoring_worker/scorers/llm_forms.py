@@ -6,6 +6,7 @@ source of each is beside it. None was run with its weights here.
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,13 +15,15 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from safepassage.llm_calls.caller import Question
+from safepassage.llm_calls.caller import Completion, Question
 from safepassage.llm_calls.errors import SchemaMismatch
 from safepassage.schemas import stable_id
 from safepassage.scoring_worker.manifest import ModelError
 
 from .llm_prompt import Grade, Message, messages, response_format
 
+ALTERNATIVES: Final = 10
+"""Tokens that are asked for at each place; the two labels are among them."""
 _THINKS: Final = "<think>"
 _THOUGHT: Final = "</think>"
 _MARKS: Final = re.compile(r"<(?=[|/!a-zA-Z])")
@@ -189,3 +192,45 @@ def halluguard(instructions: Path) -> LLMForm:
 
     before, after = r"<classification>\s*", r"(?:(?<=_)(?:IN|EX)TRINSIC)?\s*</classification>"
     return LLMForm(asked, before, "GROUNDED", "HALLUCINATED_", after)
+
+
+def grade(form: LLMForm, completion: Completion) -> float:
+    """p(yes) in an answer: by the log-probabilities of its label, where the endpoint tells them;
+    else 1 or 0.
+
+    Raises:
+        SchemaMismatch: it says neither yes nor no.
+    """
+    yes, start = form.label(completion.content)
+    told = _label_probability(form, completion, start)
+    return float(yes) if told is None else told
+
+
+def _label_probability(form: LLMForm, completion: Completion, start: int) -> float | None:
+    """p(yes) against p(no) where the label begins; None where that is not told."""
+    if "".join(token for token, _ in completion.tokens) != completion.content:
+        return None
+    at = 0
+    for token, likeliest in completion.tokens:
+        if at <= start < at + len(token):
+            return _says_yes(form, token[: start - at], likeliest)
+        at += len(token)
+    return None
+
+
+def _says_yes(form: LLMForm, before: str, likeliest: Mapping[str, float]) -> float | None:
+    """p(yes) where each of the ``likeliest`` tokens with ``before`` in front begins a label. A
+    label that is not one of them has at most the probability of the least likely one, and what
+    they leave."""
+    found = {form.yes: 0.0, form.no: 0.0}
+    for token, logprob in likeliest.items():
+        begun = token.removeprefix(before).rstrip('"}< \n')
+        for label in found:
+            if token.startswith(before) and begun and form.begins(label, begun):
+                found[label] += math.exp(logprob)
+    if not any(found.values()):
+        return None
+    told = [math.exp(logprob) for logprob in likeliest.values()]
+    least = max(0.0, min(*told, 1 - sum(told)))
+    yes, no = (probability or least for probability in found.values())
+    return yes / (yes + no)

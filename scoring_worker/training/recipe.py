@@ -144,7 +144,7 @@ def train(
         labels=labels,
         recipe=recipe,
         judged=judged,
-        learnt=Learnt.of_reader(kept),
+        learnt=Learnt(reader=kept),
     )
     shutil.rmtree(stages, ignore_errors=True)
     write_card(fitted, folder, recipe.target, counts=_counts(labels))
@@ -269,12 +269,11 @@ class _Stages:
         judged = Judged([], [])
         for number, (name, others) in enumerate(apart.items()):
             inside = [pair for pair in pairs if fold_of[pair.group] == number]
+            model = None
             if not (self.folder / f"{name}.jsonl").exists():
                 enough = inside and not lacking(others, READER_LABELS // 2)
                 model = self.gold(name, others) if enough else self.silver()
-                judged += self.judged(model, name, inside)
-            else:
-                judged += self.judged(None, name, inside)
+            judged += self.judged(model, name, inside)
         return judged
 
     def judged(self, model: ReaderModel | None, name: str, pairs: Sequence[LabelledPair]) -> Judged:

@@ -24,8 +24,8 @@ from safepassage.scoring_worker.manifest import (
     TypeThreshold,
 )
 from safepassage.scoring_worker.scorers import by_language, folders, installed_models
+from safepassage.scoring_worker.scorers.cross_encoders import EncoderScorer
 from safepassage.scoring_worker.scorers.default import DefaultScorer
-from safepassage.scoring_worker.scorers.encoder import EncoderScorer
 
 from . import tiny
 

@@ -21,7 +21,7 @@ from safepassage.scoring_worker.encoders.devices import place
 from safepassage.scoring_worker.encoders.weight_folders import base_digest, named_folder
 from safepassage.scoring_worker.encoders.weights import (
     load_config,
-    load_seq2seq,
+    load_full,
     load_tokenizer,
     longest_input,
 )
@@ -152,7 +152,7 @@ def load_triples(settings: DetectorSettings) -> Detector:
     if absent:
         raise ModelError(f"{settings.model}: its vocabulary has no {absent[0]}, as REBEL's has")
     placement = place(settings.device, "fp32")
-    model = load_seq2seq(folder, torch.float32).to(placement.device)
+    model = load_full(folder, torch.float32, "seq2seq").to(placement.device)
     revision = stable_id("triples", base_digest(folder), str(PIECE_CHARACTERS), str(BEAMS))[:16]
     extractor = Seq2SeqExtractor(
         model,

@@ -11,7 +11,7 @@ from safepassage.scoring_worker.detectors.grounding import named_scorer
 from safepassage.scoring_worker.encoders.published import HEADS, RAGULATOR
 from safepassage.scoring_worker.encoders.weights import load_config
 from safepassage.scoring_worker.manifest import MANIFEST_NAME, ModelError
-from safepassage.scoring_worker.scorers.encoder import EncoderScorer
+from safepassage.scoring_worker.scorers.cross_encoders import EncoderScorer
 
 _PUBLISHED_ROOM: Final = 1_536
 """Characters of a window of the published weights, which were taught 490 tokens of context."""

@@ -19,7 +19,7 @@ from safepassage.scoring_worker.text.segmentation import words_of
 
 _PATH: Final = Path(__file__).with_name("cues.txt")
 _STEM_CHARACTERS: Final = 6
-_BREAK: Final = re.compile(r"[;:()\[\]|\n]|\s[–—-]\s")
+BREAK: Final = re.compile(r"[;:()\[\]|\n]|\s[–—-]\s")
 _PREFIXES: Final = ("re", "up", "over", "under", "mis", "out", "fore", "un", "with")
 _MODAL_PARTICIPLES: Final = frozenset(
     {
@@ -99,7 +99,7 @@ class Clauses:
 
     def _clause_starts(self) -> list[int]:
         """After marks that part clauses, and where a word opens one."""
-        starts = [0, *(match.end() for match in _BREAK.finditer(self._text))]
+        starts = [0, *(match.end() for match in BREAK.finditer(self._text))]
         starts += [
             word.start
             for at, word in enumerate(self._words)

@@ -8,7 +8,6 @@ represents nobody.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -19,7 +18,7 @@ from safepassage.scoring_worker.comparison.passage_language import with_language
 from safepassage.scoring_worker.detectors.contract import Answer
 from safepassage.scoring_worker.packs.interface import Pack
 
-from .clauses import Clauses
+from .clauses import BREAK, Clauses
 from .graph import QUERY, Edge, Entity, Graph, Graphs, NoGraph
 from .mentions import Mention, Vocabulary, mentions, vocabulary
 
@@ -29,7 +28,6 @@ MAX_EDGES = 20_000
 LONGEST_RELATION = 160
 _REACH = 8
 """How many entities further on in its sentence one of the passages is still tied to."""
-_CLAUSE = re.compile(r"[;:()\[\]|\n]|\s[–—-]\s")
 
 
 class LocalExtractor:
@@ -86,7 +84,7 @@ class _Sentence:
     def parted(self, one: int, other: int) -> bool:
         """Whether a mark that parts clauses is between two entities."""
         between = self._text[self.mentions[one].end : self.mentions[other].start]
-        return _CLAUSE.search(between) is not None
+        return BREAK.search(between) is not None
 
     def edge(self, one: int, other: int) -> Edge:
         """From one entity to another behind it."""

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from safepassage.scoring_worker.evaluation.cases import Dataset, LabelledCase
 from safepassage.scoring_worker.evaluation.judgement import JudgedCase
@@ -48,11 +48,6 @@ def split(dataset: Dataset, most: int, seed: int, judged: int | None) -> Split:
             "from some and judge the others"
         )
     return Split(tuple(inside), tuple(outside))
-
-
-def part(dataset: Dataset, cases: Sequence[LabelledCase]) -> Dataset:
-    """``dataset`` with these cases alone."""
-    return replace(dataset, cases=tuple(cases))
 
 
 def reviews(

@@ -58,6 +58,5 @@ def reviewed(
             share=1 - share,
             highest=1 / FLOOR,
             population=[len(stopped)] * len(rows),
-            below=live,
         ),
     ]

@@ -65,16 +65,6 @@ def test_draws_that_favour_wrong_values_do_not_hide_the_right_ones() -> None:
     assert isinstance(certified_threshold(np.full(600, 0.9), wrong, None, 0.05), Shortfall)
 
 
-def test_thresholds_above_a_stratum_ignore_it() -> None:
-    accepted = Stratum.of(np.full(200, 0.9), np.zeros(200), share=0.5)
-    stopped = Stratum.of(np.full(200, 0.4), np.ones(200), share=0.5, below=0.6)
-    found = certify([accepted, stopped], 0.02)
-    assert isinstance(found, CertifiedThreshold)
-    assert found.value > 0.4
-    assert found.accepted == pytest.approx(0.5)
-    assert found.method == "Clopper–Pearson" if found.value >= 0.6 else "betting"
-
-
 @pytest.mark.parametrize(
     "columns",
     [([0.5, float("nan")], [0, 0], None), ([0.5], [0, 1], None), ([0.5], [0], [0.0])],
