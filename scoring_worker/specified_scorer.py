@@ -150,7 +150,6 @@ def claim_judge(
 
 
 def _claims(pairs: Sequence[Pair]) -> dict[int, Answer]:
-    """The claims of ``pairs`` as answers, by their place."""
     return {
         at: Answer((pair.premise,), str(pair.value))
         for at, pair in enumerate(pairs)

@@ -161,7 +161,6 @@ def fit_thresholds(
 def _choose(
     hits: Floats, flagged: Floats, unsupported: float, supported: float, target: Target
 ) -> tuple[int, bool]:
-    """The index of the best candidate, and whether it reaches the target."""
     if target.measure == "refused":
         refused = (flagged - hits) / (supported or 1.0)
         return int(np.flatnonzero(refused <= target.value)[-1]), True

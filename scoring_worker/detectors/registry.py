@@ -106,7 +106,6 @@ def declared_in(file: Path, package: str) -> Iterator[Declaration]:
 
 
 def _read(point: EntryPoint) -> Iterator[Declaration | Broken]:
-    """The declarations of an entry point: it names one, or several in a tuple or list."""
     try:
         given = point.load()
     except Exception as error:  # noqa: BLE001 - code of others may raise anything

@@ -70,7 +70,6 @@ def _claim(response: str, start: int, end: int, index: PassageIndex) -> _Claim:
 
 
 def _grounding(found: Sequence[_Claim], said: Iterator[Assessment]) -> Grounding:
-    """The grounding of an answer of what was said of its claims, in their order."""
     judged = []
     threshold = 0.5
     for claim in found:

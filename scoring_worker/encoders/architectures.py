@@ -227,7 +227,6 @@ def stored_architecture(
 
 
 def _kind(shape: Any) -> type[Architecture] | None:
-    """The architecture of a config; None of one that computes otherwise."""
     if getattr(shape, "is_decoder", False) or getattr(shape, "hidden_act", None) != "gelu":
         return None
     return _ARCHITECTURES.get(getattr(shape, "model_type", ""))

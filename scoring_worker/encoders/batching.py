@@ -88,7 +88,6 @@ class PairWindows:
         return list(encoding.type_ids) if self._typed else [0] * len(encoding)
 
     def _windows(self, premise: str, hypothesis: str) -> list[Encoding] | PairFailure:
-        """Windows over the premise that overlap by a quarter."""
         asked = self._tokenizer.encode(hypothesis, add_special_tokens=False)
         room = self._max_length - self._specials - len(asked)
         if room < MIN_PREMISE_ROOM:

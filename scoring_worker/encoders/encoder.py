@@ -111,13 +111,6 @@ class Encoder:
         failures = {at: known[source] for at, source in enumerate(where) if source in known}
         return EncoderScores(scores.probabilities[where], failures)
 
-    def unreadable(
-        self, premises: Sequence[str], hypotheses: Sequence[str]
-    ) -> dict[int, PairFailure]:
-        """Why pairs cannot be read, by position: what `score` says of them, without scoring."""
-        asked = zip(range(len(premises)), premises, hypotheses, strict=True)
-        return self._tokenizer.pieces(list(asked))[1]
-
     def _typical(self) -> list[list[Piece]]:
         pieces, _ = self._tokenizer.pieces([(at, *pair) for at, pair in enumerate(TYPICAL_PAIRS)])
         return tiles(pieces, TILE_TOKENS, rows=TILE_ROWS, packed=True)

@@ -163,7 +163,6 @@ class PackedBert:
 
 
 def _starts(tile: Sequence[Piece]) -> list[int]:
-    """The row of every piece's first token."""
     return list(accumulate((len(piece) for piece in tile[:-1]), initial=0))
 
 
@@ -182,7 +181,6 @@ def _groups(tile: Sequence[Piece]) -> Iterator[_Group]:
 
 
 def _filled(rows: Tensor, count: int) -> Tensor:
-    """``rows`` followed by zeros up to ``count`` rows."""
     if len(rows) == count:
         return rows
     padding = [0, 0] * (rows.dim() - 1) + [0, count - len(rows)]
@@ -200,7 +198,6 @@ def _give_back_memory() -> None:
 
 
 def _recorded(affine: Affine) -> Affine:
-    """The layer with a memory of its inputs, in which activations and norms have no part."""
     return Recorder(affine) if isinstance(affine, Linear) else affine
 
 

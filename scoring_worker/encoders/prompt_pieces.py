@@ -92,7 +92,6 @@ class PromptPieces:
         return made
 
     def _cuts(self, source: str, room: int) -> Iterator[tuple[int, int]]:
-        """Places (start, end; code points) of windows of at most ``room`` tokens."""
         found = self._tokenizer(source, add_special_tokens=False, return_offsets_mapping=True)
         places = found["offset_mapping"]
         for start in range(0, max(1, len(places) - room // 4), room - room // 4):

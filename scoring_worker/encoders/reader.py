@@ -93,7 +93,6 @@ class Reader:
     def _packed_trunk(
         self, model: ReaderModel | StoredReader, identity: str | None
     ) -> PackedTrunk | None:
-        """The packed encoder; None where the placement or the model wants another."""
         if self.placement.device.type != "cpu":
             return None
         architecture = model.architecture(self.placement.dtype)
@@ -189,7 +188,6 @@ class _Part:
 
 
 def _reading(parts: Sequence[_Part], wanted: Collection[Places]) -> Reading:
-    """One reading of all windows: tokens by where they are, the best logit of each."""
     answers: dict[tuple[int, int], float] = {}
     founded: dict[tuple[int, int], float] = {}
     for part in parts:

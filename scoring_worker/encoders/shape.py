@@ -55,7 +55,6 @@ def shape_in(folder: Path) -> EncoderShape:
 
 
 def _completed(folder: Path) -> dict[str, Any]:
-    """With transformers' defaults, in seconds."""
     from transformers import AutoConfig  # noqa: PLC0415 (seconds and 180 MB; seldom needed)
 
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)

@@ -186,7 +186,6 @@ def _renamed(name: str) -> str:
 
 
 def _checkpoint(folder: Path) -> dict[str, torch.Tensor]:
-    """The weights in a checkpoint of PyTorch Lightning; nothing else of it is built."""
     paths = sorted(folder.glob(CHECKPOINTS))
     if len(paths) != 1:
         raise ModelError(f"{folder} holds {len(paths)} checkpoints ({CHECKPOINTS}), not one")
@@ -247,7 +246,6 @@ def longest_input(config: Any, tokenizer: Any) -> int:
 
 
 def _load(folder: Path, kind: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
-    """The model, and transformers' report of which weights were found."""
     safe = any(folder.glob("*.safetensors"))
     if not safe and not any(folder.glob(PICKLES)):
         raise ModelError(f"{folder} holds no weights: neither *.safetensors nor {PICKLES}")

@@ -54,7 +54,6 @@ def read_dataset(
 
 
 def _whole_documents(cases: Iterator[LabelledCase], limit: int | None) -> Iterator[LabelledCase]:
-    """Cases up to the end of the document that reaches the limit."""
     group: str | None = None
     for count, case in enumerate(cases):
         if limit is not None and count >= limit and case.group != group:

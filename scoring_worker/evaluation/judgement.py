@@ -128,7 +128,6 @@ def _latencies(
 
 
 def _outcome(case: LabelledCase, answers: Iterator[Assessment]) -> JudgedCase:
-    """Accepted only if every part was scored, each at or above its threshold."""
     parts = [part if isinstance(part, Lost) else _part(next(answers)) for part in case.parts]
     lost = [part for part in parts if isinstance(part, Lost)]
     if lost:
@@ -141,7 +140,6 @@ def _outcome(case: LabelledCase, answers: Iterator[Assessment]) -> JudgedCase:
 
 
 def _part(assessment: Assessment) -> tuple[float, float] | Lost:
-    """Score and threshold of a part; lost where either is missing."""
     if assessment.failure is not None:
         return Lost(assessment.failure, undetermined=True)
     if assessment.score is None or assessment.threshold is None:

@@ -30,9 +30,7 @@ def exchangeable_kappa(pairs: Sequence[tuple[int, int]]) -> float | None:
     return cohens_kappa([*pairs, *((b, a) for a, b in pairs)])
 
 
-def kappa_interval(
-    pairs: Sequence[tuple[int, int]], chi_square: float = CHI_SQUARE_95
-) -> tuple[float, float] | None:
+def kappa_interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float] | None:
     """Bounds of `exchangeable_kappa` for labels 0 and 1: the kappas that a goodness-of-fit test
     does not reject (Donner and Eliasziw 1992, Statistics in Medicine 11). They hold for a few dozen
     cases, and for raters who always agreed, where large-sample errors are zero. None where kappa is
@@ -47,7 +45,7 @@ def kappa_interval(
     spread = ones * (1 - ones)
     chance = np.array([ones**2, 2 * spread, (1 - ones) ** 2])
     expected = n * np.maximum(chance + kappa * spread * np.array([1, -2, 1]), 1e-12)
-    kept = kappa[((both - expected) ** 2 / expected).sum(axis=1) <= chi_square]
+    kept = kappa[((both - expected) ** 2 / expected).sum(axis=1) <= CHI_SQUARE_95]
     return float(kept.min()), float(kept.max())
 
 

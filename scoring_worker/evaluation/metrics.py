@@ -93,7 +93,6 @@ def at_threshold(
 
 
 def _masks(supported: Sequence[bool], accepted: Sequence[bool]) -> tuple[Mask, Mask]:
-    """Which cases are unsupported, and which were flagged."""
     return ~np.asarray(supported, dtype=bool), ~np.asarray(accepted, dtype=bool)
 
 

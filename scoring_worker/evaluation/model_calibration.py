@@ -324,13 +324,11 @@ def _held_out(
 
 
 def _folds(groups: Sequence[str]) -> NDArray[np.int64]:
-    """The fold of each case; a document is in one fold."""
     fold_of = folds(groups, FOLDS)
     return np.array([fold_of[group] for group in groups], dtype=np.int64)
 
 
 def _error(name: str, scores: Floats, labelled: LabelledScores) -> dict[str, Any]:
-    """The calibration error of ``scores`` as ``name``, with its interval."""
     supported = labelled.supported
 
     def error(weights: Floats) -> float:

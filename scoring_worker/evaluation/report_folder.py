@@ -91,7 +91,6 @@ def _breakdown(counts: dict[str, Counted]) -> Iterable[Sequence[str]]:
 
 
 def _plots(folder: Path, dataset: str, evaluations: Sequence[Evaluation]) -> list[Path]:
-    """Draw what can be drawn: a curve needs both labels, a histogram some score."""
     images: list[Path] = []
     rankings = {one.scorer: _ranking(one) for one in evaluations if _has_both_labels(one)}
     if rankings:

@@ -91,7 +91,6 @@ def result_of(evaluation: Evaluation) -> EvaluationResult:
 
 
 def _applied_thresholds(evaluation: Evaluation) -> list[tuple[str, float]]:
-    """Entity type and threshold of every pair that has one."""
     pairs = zip(evaluation.dataset.pairs, evaluation.assessments, strict=True)
     return [(pair.entity_type, a.threshold) for pair, a in pairs if a.threshold is not None]
 
@@ -102,7 +101,6 @@ def _commonest(thresholds: Iterable[float]) -> float | None:
 
 
 def _cost(usages: Sequence[Usage]) -> float | None:
-    """Dollars, where every call has a price."""
     costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
     return sum(costs) if usages and len(costs) == len(usages) else None
 

@@ -241,7 +241,6 @@ class _Sample:
         self.every = np.concatenate([*weights, np.zeros(0)])
 
     def keeps(self, at: int, risk: float, level: float) -> bool:
-        """Whether the risk at a threshold is below ``risk``, with an error of ``level``."""
         if self.exact or not self.labels[at]:
             return refutes(int(self.wrong[at]), int(self.labels[at]), risk, level)
         scaled = list(zip(self.strata, self.scales, strict=True))

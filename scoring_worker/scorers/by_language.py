@@ -104,7 +104,6 @@ class ByLanguage:
                 self._other.close()
 
     def _parts(self, pairs: Sequence[Pair]) -> list[tuple[Scorer, list[int]]]:
-        """The scorers that have pairs to judge, and the places of these."""
         mine = [is_in(pair, self._language) for pair in pairs]
         own = [at for at, is_mine in enumerate(mine) if is_mine]
         other = [at for at, is_mine in enumerate(mine) if not is_mine]

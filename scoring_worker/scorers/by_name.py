@@ -69,7 +69,6 @@ class _Models:
     packs: Sequence[Pack]
 
     def of(self, name: str) -> Scorer:
-        """The scorer of a model folder or hub id."""
         folder, manifest = open_manifest(_BASELINES.get(name, name))
         if name in _BASELINES:
             manifest = manifest.model_copy(update={"name": name, "learnt_from": LearntFrom()})
@@ -83,7 +82,6 @@ class _Models:
         return beside_shipped(scorer, manifest, self.of)
 
     def default(self) -> Scorer:
-        """`default`, of the readers that are installed."""
         return default_readers(self.of, self._small)
 
     def _small(self) -> NotLoaded:

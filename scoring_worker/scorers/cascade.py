@@ -132,7 +132,6 @@ class CascadeScorer:
         }
 
     def _joined(self, before: Assessment | None, last: Assessment) -> Assessment:
-        """The last step's decision, with the findings and the trail of all."""
         findings: tuple[Finding, ...] = before.findings if before else ()
         trail = before.trail if before else ()
         deciding = before if before is not None and last.failure == UNREAD else last

@@ -149,7 +149,6 @@ class DecisionScorer:
 
 
 def _requests(asked: dict[Question, Pair], most: int) -> list[dict[Question, Pair]]:
-    """``asked`` by request: about one text, at most so many."""
     by_text: dict[str, list[Question]] = {}
     for question in asked:
         by_text.setdefault(question[0], []).append(question)

@@ -207,7 +207,6 @@ def grade(form: LLMForm, completion: Completion) -> float:
 
 
 def _label_probability(form: LLMForm, completion: Completion, start: int) -> float | None:
-    """p(yes) against p(no) where the label begins; None where that is not told."""
     if "".join(token for token, _ in completion.tokens) != completion.content:
         return None
     at = 0

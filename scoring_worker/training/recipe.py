@@ -174,7 +174,6 @@ def _same_run(stages: Path, start: StartingPoint, labels: TrainingLabels, recipe
 
 
 def _reader_kept(labels: TrainingLabels, recipe: Recipe) -> str:
-    """Why the reader is to stay as it is; "" where it learns."""
     if recipe.head_only:
         return "as asked"
     return lacking([*labels.gold, *labels.silver], READER_LABELS)
@@ -245,14 +244,12 @@ class _Stages:
     reading: _Reading
 
     def silver(self) -> ReaderModel:
-        """The reader after the silver stage; as it starts without silver labels."""
         model = self.start.model()
         if self.labels:
             self._tune(model, "silver", self.labels, self.recipe.silver)
         return model
 
     def gold(self, name: str, pairs: Sequence[LabelledPair]) -> ReaderModel:
-        """The reader after gold ``pairs`` as well."""
         model = self.silver()
         self._tune(model, name, pairs, self.recipe.gold)
         return model

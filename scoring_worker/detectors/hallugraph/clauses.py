@@ -122,7 +122,6 @@ def is_predicate(plain: Sequence[str], at: int) -> bool:
 
 
 def _is_modal(plain: Sequence[str], at: int) -> bool:
-    """Whether a participle says how binding something is ("required to"), not what happens."""
     return plain[at] in _MODAL_PARTICIPLES and list(plain[at + 1 : at + 2]) in (["to"], ["from"])
 
 

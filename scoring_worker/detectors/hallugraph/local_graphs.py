@@ -82,12 +82,10 @@ class _Sentence:
         return replace(mention.entity, place=self._place(mention.start, mention.end))
 
     def parted(self, one: int, other: int) -> bool:
-        """Whether a mark that parts clauses is between two entities."""
         between = self._text[self.mentions[one].end : self.mentions[other].start]
         return BREAK.search(between) is not None
 
     def edge(self, one: int, other: int) -> Edge:
-        """From one entity to another behind it."""
         first, second = self.mentions[one], self.mentions[other]
         between = self._text[first.end : second.start]
         return Edge(
@@ -126,7 +124,6 @@ class _Sentence:
         )
 
     def clause_of(self, number: int) -> int:
-        """Where the clause of an entity begins."""
         return self._clauses.clause_start(self.mentions[number].start)
 
     def _place(self, start: int, end: int) -> Place:

@@ -163,7 +163,6 @@ def _names_alone(sentence: str, words: Sequence[Word], at: int, known: Vocabular
 
 
 def _opens(sentence: str, start: int) -> bool:
-    """Whether a sentence or a quotation may begin at ``start``."""
     return sentence[:start].rstrip(" \t\n*_#").endswith((":", '"', "“", "«", "„", "•", "(", "-"))
 
 

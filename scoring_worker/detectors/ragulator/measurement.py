@@ -124,7 +124,6 @@ class ClaimMeasure:
     def _features(
         self, answer: Answer, texts: Sequence[str], index: IndexedContext
     ) -> list[dict[str, float]]:
-        """The features of every claim of ``answer`` but its relevance."""
         return [lexical_features(text, index, self._vectors) for text in texts]
 
     def _asked(

@@ -98,5 +98,4 @@ def word_vectors() -> WordVectors:
 
 
 def _is_word(piece: str) -> bool:
-    """Whether a piece begins a word, and is no single letter or sign."""
     return piece.startswith("▁") and len(piece) > 3 and piece[1:].isalpha()

@@ -72,7 +72,6 @@ def reviews(
 
 
 def _open(outcomes: Sequence[JudgedCase], *, accepted: bool) -> list[LabelledCase]:
-    """Cases that are one pair each, of those that were accepted or stopped."""
     return [
         one.case
         for one in outcomes
