@@ -29,7 +29,7 @@ from safepassage.scoring_worker.manifest import ScorerManifest
 from safepassage.scoring_worker.risk.draws import checks_among
 from safepassage.scoring_worker.training import Recipe, TrainingLabels, train
 
-from .draws import reviews, split
+from .draws import part, reviews, split
 from .figures import Judged, ReviewsPoint, point_of
 
 log = structlog.get_logger(__name__)
@@ -193,7 +193,7 @@ class _Run:
             scorer = load_scorer(folder)
             try:
                 judged = evaluate(
-                    replace(self.dataset, cases=tuple(cases)),
+                    part(self.dataset, cases),
                     scorer,
                     name="",
                     on_progress=lambda *_: None,
