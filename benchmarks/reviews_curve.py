@@ -26,7 +26,8 @@ from safepassage.scoring_worker.training import Recipe
 from safepassage.scoring_worker.training.reviews.curve import ReviewsSettings, reviews_curve
 from safepassage.scoring_worker.training.reviews.curve_tables import certified_table, reviews_table
 from safepassage.settings import JudgingSettings
-from safepassage.streams.cli.label_options import print_tables, progress_lines
+from safepassage.streams.cli.label_options import progress_lines
+from safepassage.streams.cli.output import print_tables
 
 
 def natural(data: Path, rows: int, source: str) -> Dataset:

@@ -9,9 +9,15 @@ import typer
 
 from safepassage.schemas import canonical_json
 from safepassage.schemas.error_type import ERROR_TYPES
-from safepassage.streams.cli.label_options import print_tables, progress_bars, show_refused
+from safepassage.streams.cli.label_options import progress_bars, show_refused
 from safepassage.streams.cli.options import JsonFile
-from safepassage.streams.cli.output import complain, open_outputs, print_line, write_figures
+from safepassage.streams.cli.output import (
+    complain,
+    open_outputs,
+    print_line,
+    print_tables,
+    write_figures,
+)
 from safepassage.streams.runtime.errors import OperatorError
 
 from .options import LabelledAnswers

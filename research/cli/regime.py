@@ -10,9 +10,9 @@ from research.experiments.operating_regime import PAPER, Band, Regime, operating
 from safepassage.scoring_worker.detectors.hallugraph.entailment import Entailment
 from safepassage.scoring_worker.detectors.hallugraph.local_graphs import LocalExtractor
 from safepassage.scoring_worker.loading import load_scorer
-from safepassage.streams.cli.label_options import print_tables, progress_bars
+from safepassage.streams.cli.label_options import progress_bars
 from safepassage.streams.cli.options import JsonFile
-from safepassage.streams.cli.output import open_outputs, write_figures
+from safepassage.streams.cli.output import open_outputs, print_tables, write_figures
 
 from .options import LabelledAnswers
 

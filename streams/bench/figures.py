@@ -49,26 +49,15 @@ def figures(
     endings: Mapping[Coordinates, Ending],
     until: float,
     loads: Sequence[RoleFigures],
-    lags: Sequence[Mapping[str, int]],
+    lags: Mapping[str, int],
     bottleneck: str | None,
 ) -> BenchFigures:
     """The figures of ``arrivals`` within ``seconds``, of which some ended before ``until``, when
-    the last one was due; ``lags`` were seen in this order."""
+    the last one was due; ``lags`` are those of that moment."""
     ended = [endings[arrival.place] for arrival in arrivals if arrival.place in endings]
     in_time = [ending for ending in ended if ending.at <= until]
-    by_role = {load.role: load for load in loads}
-    roles = []
-    for name in dict.fromkeys((*by_role, *(role for seen in lags for role in seen))):
-        seen = [lag[name] for lag in lags if name in lag]
-        behind = {"lag": seen[-1], "highest_lag": max(seen)} if seen else {}
-        known = by_role.get(name) or RoleFigures(role=name)
-        roles.append(known.model_copy(update=behind))
-
-    def waits(start: Mapping[Coordinates, float]) -> list[float]:
-        return [
-            endings[place].at - at if place in endings else math.inf for place, at in start.items()
-        ]
-
+    by_role = {name: RoleFigures(role=name) for name in lags} | {one.role: one for one in loads}
+    ends = [endings[a.place].at if a.place in endings else math.inf for a in arrivals]
     return BenchFigures(
         rate=rate,
         seconds=seconds,
@@ -79,10 +68,12 @@ def figures(
         verdicts=sum(ending.verdicts for ending in ended),
         documents_per_second=len(in_time) / seconds,
         verdicts_per_second=sum(ending.verdicts for ending in in_time) / seconds,
-        end_to_end=percentiles(waits({a.place: a.accepted for a in arrivals})),
-        from_due=percentiles(waits({a.place: a.due for a in arrivals})),
+        end_to_end=percentiles(end - a.accepted for a, end in zip(arrivals, ends, strict=True)),
+        from_due=percentiles(end - a.due for a, end in zip(arrivals, ends, strict=True)),
         late=percentiles(a.accepted - a.due for a in arrivals),
-        roles=tuple(roles),
+        roles=tuple(
+            role.model_copy(update={"lag": lags.get(name)}) for name, role in by_role.items()
+        ),
         bottleneck=bottleneck,
         kept_up=len(ended) == len(arrivals) and len(in_time) >= 0.9 * len(arrivals),
     )

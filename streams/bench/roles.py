@@ -35,9 +35,9 @@ class Scrape:
 
 
 class RoleFigures(Contract):
-    """One role; ``lag`` at the end of the arrivals, and the most that was seen. ``busy`` and
-    ``seconds_per_record`` are None where its workers' metrics were not given,
-    ``cpu_seconds_per_record`` also where other roles share its process."""
+    """One role; ``lag`` is that at the end of the arrivals. ``busy`` and ``seconds_per_record`` are
+    None where its workers' metrics were not given, ``cpu_seconds_per_record`` also where other
+    roles share its process."""
 
     role: str
     busy: float | None = None
@@ -45,7 +45,6 @@ class RoleFigures(Contract):
     seconds_per_record: float | None = None
     cpu_seconds_per_record: float | None = None
     lag: int | None = None
-    highest_lag: int | None = None
 
 
 async def scrape(urls: Sequence[str]) -> Scrape:

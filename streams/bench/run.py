@@ -26,7 +26,6 @@ from .roles import bottleneck, lags, loads, scrape
 from .workload import Workload
 
 WARM_UP_SECONDS = 300.0
-LAG_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,20 +130,14 @@ class Bench:
     async def _rate(self, producer: AIOKafkaProducer, rate: float) -> BenchFigures:
         times = self._request.times(rate)
         documents, self._left = self._left[: len(times)], self._left[len(times) :]
-        seen = [await lags(self._settings)]
-        watching = asyncio.create_task(self._watch(seen))
+        first = await lags(self._settings)
         known = len(self._completions.ended)
         before = await scrape(self._request.metrics)
         start = time.monotonic()
-        try:
-            arrivals = await arrive(producer, self._settings, documents, times)
-            await asyncio.sleep(max(0.0, start + self._request.seconds - time.monotonic()))
-            after = await scrape(self._request.metrics)
-            seen.append(await lags(self._settings))
-            at_end = list(seen)
-        finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+        arrivals = await arrive(producer, self._settings, documents, times)
+        await asyncio.sleep(max(0.0, start + self._request.seconds - time.monotonic()))
+        after = await scrape(self._request.metrics)
+        last = await lags(self._settings)
         await self._completions.until(known + len(documents), self._request.drain)
         self._check()
         role_loads = loads(before, after, await scrape(self._request.metrics))
@@ -156,12 +149,6 @@ class Bench:
             endings=self._completions.ended,
             until=start + self._request.seconds,
             loads=role_loads,
-            lags=at_end,
-            bottleneck=bottleneck(role_loads, at_end[0], at_end[-1], len(documents)),
+            lags=last,
+            bottleneck=bottleneck(role_loads, first, last, len(documents)),
         )
-
-    async def _watch(self, seen: list[dict[str, int]]) -> None:
-        while True:
-            await asyncio.sleep(LAG_SECONDS)
-            self._check()
-            seen.append(await lags(self._settings))

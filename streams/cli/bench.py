@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 from typer import Option
 
 from ..runtime.errors import OperatorError
 from ..settings import settings
 from .options import JsonFile
-from .output import complain, open_outputs, write_figures
+from .output import complain, open_outputs, print_table, write_figures
 
 if TYPE_CHECKING:
     from safepassage.schemas import Document
 
     from ..bench.figures import BenchFigures
-
-# Of the tables where they go to a file.
-FILE_WIDTH = 110
 
 
 Rate = Annotated[list[float], Option("--rate", "-r", help="Documents a second; may be repeated.")]
@@ -124,36 +118,45 @@ def _tell(figures: BenchFigures) -> None:
 
 
 def _print(found: list[BenchFigures]) -> None:
-    console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
-    rates = Table(title="documents, seconds from acceptance to last verdict", title_justify="left")
-    columns = ("rate", "sent", "ended", "failed", "docs/s", "verdicts/s")
-    for column in (*columns, "p50", "p90", "p99", "max", "late p99"):
-        rates.add_column(column, justify="right")
-    rates.add_column("bottleneck")
-    for one in found:
-        waits = [_time(one.end_to_end[name]) for name in ("p50", "p90", "p99", "max")]
-        counts = (str(one.documents), str(one.ended), str(one.failed))
-        speeds = (f"{one.documents_per_second:.2f}", f"{one.verdicts_per_second:.1f}")
-        none = "none" if one.kept_up else "not known"
-        cells = (*counts, *speeds, *waits, _time(one.late["p99"]), one.bottleneck or none)
-        rates.add_row(f"{one.rate:g}", *cells)
-    console.print(rates)
-    roles = Table(title="roles", title_justify="left")
-    roles.add_column("rate", justify="right")
-    roles.add_column("role")
-    for column in ("busy", "records/s", "s/record", "CPU s/record", "lag", "highest lag"):
-        roles.add_column(column, justify="right")
-    for one in found:
-        for role in one.roles:
-            busy = "" if role.busy is None else f"{role.busy:.0%}"
-            numbers = (role.records_per_second, role.seconds_per_record)
-            rated = [
-                "" if cell is None else f"{cell:.3g}"
-                for cell in (*numbers, role.cpu_seconds_per_record)
-            ]
-            behind = ["" if lag is None else str(lag) for lag in (role.lag, role.highest_lag)]
-            roles.add_row(f"{one.rate:g}", role.role, busy, *rated, *behind)
-    console.print(roles)
+    waits = ("p50", "p90", "p99", "max")
+    rates = ["rate", "sent", "ended", "failed", "docs/s", "verdicts/s"]
+    print_table(
+        "documents, seconds from acceptance to last verdict",
+        (*rates, *waits, "late p99", "bottleneck"),
+        [
+            (
+                f"{one.rate:g}",
+                *map(str, (one.documents, one.ended, one.failed)),
+                f"{one.documents_per_second:.2f}",
+                f"{one.verdicts_per_second:.1f}",
+                *(_time(one.end_to_end[name]) for name in waits),
+                _time(one.late["p99"]),
+                one.bottleneck or ("none" if one.kept_up else "not known"),
+            )
+            for one in found
+        ],
+    )
+    print_table(
+        "roles",
+        ("rate", "role", "busy", "records/s", "s/record", "CPU s/record", "lag"),
+        [
+            (
+                f"{one.rate:g}",
+                role.role,
+                _figure(role.busy, ".0%"),
+                _figure(role.records_per_second, ".3g"),
+                _figure(role.seconds_per_record, ".3g"),
+                _figure(role.cpu_seconds_per_record, ".3g"),
+                _figure(role.lag, "d"),
+            )
+            for one in found
+            for role in one.roles
+        ],
+    )
+
+
+def _figure(value: float | None, style: str) -> str:
+    return "" if value is None else f"{value:{style}}"
 
 
 def _time(seconds: float | None) -> str:

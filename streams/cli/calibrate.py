@@ -15,13 +15,12 @@ from .label_options import (
     LabelsFrom,
     TargetOption,
     label_sources,
-    print_tables,
     progress_bars,
     read_labelled,
     read_target,
 )
 from .options import JsonFile
-from .output import open_outputs, print_line, write_figures
+from .output import open_outputs, print_line, print_tables, write_figures
 
 if TYPE_CHECKING:
     from rich.table import Table

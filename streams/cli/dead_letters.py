@@ -11,15 +11,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 from typer import Argument, Option
 
 from ..runtime.errors import OperatorError
 from ..settings import settings
 from .options import DAYS_AND_TIMES, By, Reason, Since, utc
-from .output import complain, print_line
+from .output import complain, print_line, print_table
 
 if TYPE_CHECKING:
     from ..redrive.engine import Plan, RedriveRequest, RedriveResult
@@ -56,7 +53,7 @@ def list_letters(
         for letter in letters:
             print_line(json.dumps(_row(letter, letter.id in done)))
     else:
-        Console().print(_counts(letters, done))
+        _print_counts(letters, done)
 
 
 @dead_letters_app.command("show")
@@ -209,18 +206,19 @@ def _tell_result(result: RedriveResult, request: RedriveRequest) -> None:
     print_line(f"{len(result.published)} put back, {result.held_back} held back")
 
 
-def _counts(letters: list[Letter], done: set[str]) -> Table:
-    table = Table("stage", "error", "letters", "put back", "first", "last", title_justify="left")
+def _print_counts(letters: list[Letter], done: set[str]) -> None:
+    rows = []
     kinds: dict[tuple[str, str], list[Letter]] = {}
     for letter in letters:
         kinds.setdefault((letter.stage, letter.error), []).append(letter)
     for (stage, error), of_kind in sorted(kinds.items()):
         written = sorted(letter.written for letter in of_kind)
         put_back = sum(letter.id in done for letter in of_kind)
-        counts = [str(len(of_kind)), str(put_back)]
-        times = [f"{time:%Y-%m-%d %H:%M:%S}" for time in (written[0], written[-1])]
-        table.add_row(stage, Text(_printable(error)), *counts, *times)
-    return table
+        counts = (str(len(of_kind)), str(put_back))
+        times = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (written[0], written[-1]))
+        rows.append((stage, _printable(error), *counts, *times))
+    columns = ("stage", "error", "letters", "put back", "first", "last")
+    print_table(None, columns, rows, texts=(0, 1, 4, 5))
 
 
 def _row(letter: Letter, done: bool) -> dict[str, object]:

@@ -16,12 +16,11 @@ from .label_options import (
     Limit,
     Report,
     label_sources,
-    print_tables,
     progress_bars,
     read_labelled,
 )
 from .options import JsonFile, SchemaName
-from .output import complain, open_outputs, print_line, write_figures
+from .output import complain, open_outputs, print_line, print_tables, write_figures
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker.evaluation.runs import Outcome

@@ -9,9 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from rich.console import Console
 from rich.progress import Progress, TaskID
-from rich.table import Table
 from typer import Argument, Option
 
 from ..runtime.errors import OperatorError
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
 SHOWN_REFUSALS = 20
 SECONDS_BETWEEN_LINES = 30
-PLAIN_WIDTH = 150  # of tables in files and pipes
 
 Datasets = Annotated[
     list[Path],
@@ -123,14 +120,6 @@ def show_refused(path: Path, refused: tuple[str, ...]) -> None:
         complain.print(f"refused {line}", soft_wrap=True)
     if len(refused) > SHOWN_REFUSALS:
         complain.print(f"refused {len(refused) - SHOWN_REFUSALS} more rows of {path}")
-
-
-def print_tables(tables: Iterable[Table]) -> None:
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=PLAIN_WIDTH)
-    for table in tables:
-        console.print(table)
 
 
 def read_target(text: str) -> Target:

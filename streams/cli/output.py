@@ -6,13 +6,14 @@ import errno
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pydantic import BaseModel
 from rich.console import Console
+from rich.table import Table
 
 from safepassage.schemas import Document, Event
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from safepassage.agents.intake.limits import OcrUse
 
 complain = Console(stderr=True, highlight=False, markup=False)
+PLAIN_WIDTH = 150  # of tables in files and pipes
 
 
 def open_outputs(*, files: Iterable[Path | None] = (), folders: Iterable[Path | None] = ()) -> None:
@@ -57,6 +59,29 @@ def _for_operator(path: Path) -> Iterator[None]:
 
 def print_line(text: str) -> None:
     sys.stdout.write(text + "\n")
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    console = Console(markup=False)
+    if not console.is_terminal:
+        console = Console(markup=False, width=PLAIN_WIDTH)
+    for table in tables:
+        console.print(table)
+
+
+def print_table(
+    title: str | None,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    texts: Collection[int] = (0,),
+) -> None:
+    """Print ``rows``; the columns ``texts`` hold words, the others figures."""
+    table = Table(title=title, title_justify="left")
+    for at, column in enumerate(columns):
+        table.add_column(column, justify="left" if at in texts else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    print_tables([table])
 
 
 def file_or_stdout(path: Path | None) -> AbstractContextManager[BinaryIO]:

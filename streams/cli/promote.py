@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 from typer import Argument, Option
 
 from ..runtime.errors import OperatorError
 from ..settings import settings
 from .options import By, Reason, named, utc
-from .output import print_line
+from .output import print_line, print_table
 
 if TYPE_CHECKING:
     from ..release.promotion import Signature
@@ -115,7 +112,7 @@ async def _promote(
     result = await asyncio.to_thread(
         promotion.judged_against, live, scorer, cases, bounds, load_scorer
     )
-    Console().print(_table(result))
+    _print(result)
     if result.learnt:
         print_line(f"{result.learnt} labels left out: the candidate learnt from their documents")
     if not result.passed:
@@ -129,18 +126,18 @@ async def _promote(
     return result
 
 
-def _table(result: PromotionResult) -> Table:
-    table = Table("", "live", "candidate", "", title_justify="left")
+def _print(result: PromotionResult) -> None:
     old, new = result.incumbent, result.candidate
-    table.add_row("scorer", Text(old.scorer), Text(new.scorer), "")
-    table.add_row("revision", old.revision, new.revision, "")
+    rows = [
+        ("scorer", old.scorer, new.scorer, ""),
+        ("revision", old.revision, new.revision, ""),
+    ]
     for name in ("recall", "precision", "f1", "accepted", "macro_f1"):
-        table.add_row(
-            name.replace("_", " "), f"{getattr(old, name):.3f}", f"{getattr(new, name):.3f}", ""
-        )
+        figures = (f"{getattr(one, name):.3f}" for one in (old, new))
+        rows.append((name.replace("_", " "), *figures, ""))
     for bound in result.bounds:
-        table.add_row(bound.name, "", "passed" if bound.passed else "missed", bound.explanation)
-    return table
+        rows.append((bound.name, "", "passed" if bound.passed else "missed", bound.explanation))
+    print_table(None, ("", "live", "candidate", ""), rows, texts=range(4))
 
 
 def rollback(

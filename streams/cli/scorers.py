@@ -9,7 +9,7 @@ import typer
 
 from ..settings import settings
 from .options import named
-from .output import print_line
+from .output import print_line, print_table
 
 if TYPE_CHECKING:
     from safepassage.scoring_worker.detectors.registry import Declarations
@@ -44,16 +44,12 @@ def scorers_list() -> None:
 
 def show_detectors(known: Declarations) -> None:
     """Print a table of them, and which are broken."""
-    from rich.table import Table
-
-    from .label_options import print_tables
-
-    table = Table("detector", "what it is", "source", "needs", "judges", "cost", "latency")
+    columns = ("detector", "what it is", "source", "needs", "judges", "cost", "latency")
+    rows = []
     for one in known.detectors.values():
         needs, judges = (", ".join(sorted(names)) for names in (one.needs, one.judges))
-        table.add_row(
-            one.name, one.summary, one.paper, needs or "nothing", judges, one.cost, one.latency
-        )
-    print_tables([table])
+        about = (one.name, one.summary, one.paper, needs or "nothing", judges)
+        rows.append((*about, one.cost, one.latency))
+    print_table(None, columns, rows, texts=range(len(columns)))
     for broken in known.broken:
         print_line(f"broken: {broken.name}: {broken.why}")
