@@ -1,7 +1,7 @@
 """``detectors``: what there is in a clone."""
 
 from research.detectors.registry import declarations
-from safepassage.streams.cli.scorers import show_detectors
+from safepassage.streams.cli.promote import show_detectors
 
 
 def detectors() -> None:

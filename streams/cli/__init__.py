@@ -26,14 +26,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS = {
-    **{"demo": "demo up", "worker": "worker", "files": "files", "submit": "submit"},
+    **{"demo": "demo up recorded_llm", "worker": "worker doctor", "submit": "submit files"},
     **{"check": "check", "verdicts": "verdicts realignments watch compare"},
-    **{"evaluate": "evaluate", "curve": "curve", "train": "train", "calibrate": "calibrate"},
-    **{"learn": "learn", "replay": "replay", "promote": "promote rollback"},
-    **{"shadow": "shadow", "serve": "serve mcp", "doctor": "doctor", "bench": "bench"},
-    **{"schemas": "schemas", "erase": "erase keys_app", "recorded_llm": "recorded_llm"},
-    **{"graph": "graph_app", "labels": "labels_app", "audit": "audit_app"},
-    **{"dead_letters": "dead_letters_app", "scorers": "scorers_app"},
+    **{"evaluate": "evaluate curve", "train": "train", "calibrate": "calibrate"},
+    **{"learn": "learn", "replay": "replay", "promote": "promote rollback shadow scorers_app"},
+    **{"serve": "serve mcp", "bench": "bench", "schemas": "schemas"},
+    **{"erase": "erase keys_app", "graph": "graph_app", "labels": "labels_app"},
+    **{"audit": "audit_app", "dead_letters": "dead_letters_app"},
 }
 """The commands, and groups of commands, of each module."""
 for _module, _names in _COMMANDS.items():

@@ -30,7 +30,6 @@ By = Annotated[
     ),
 ]
 Reason = Annotated[str, Option("--reason", help="Why, for those who read it later.")]
-Follow = Annotated[bool, Option("--follow", "-f", help="Go on with what comes, until interrupted.")]
 JsonFile = Annotated[Path | None, Option("--json", help="Where all figures go, as JSON.")]
 ScorerName = Annotated[str | None, Option("--scorer", "-s", help="A scorer's name or folder.")]
 

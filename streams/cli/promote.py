@@ -1,9 +1,8 @@
-"""``promote``: make a scorer live, if the gold labels speak for it."""
+"""``promote``, ``rollback``, ``shadow``, ``scorers``: which scorer decides, which one beside it."""
 
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,10 +11,12 @@ from typer import Argument, Option
 
 from ..runtime.errors import OperatorError
 from ..settings import settings
-from .options import By, Reason, named, utc
-from .output import print_line, print_table
+from .options import By, Reason, named
+from .output import open_outputs, print_line, print_table
 
 if TYPE_CHECKING:
+    from safepassage.scoring_worker.detectors.registry import Declarations
+
     from ..release.promotion import Signature
     from ..release.promotion_bounds import Bounds, PromotionResult
 
@@ -27,7 +28,6 @@ Documents = Annotated[list[Path] | None, Option(help="The documents of labelled 
 Reviews = Annotated[
     bool, Option(help="Whether standing reviews count as gold labels; yes if omitted.")
 ]
-ReviewsSince = Annotated[datetime | None, Option(help="Only reviews made from this time (UTC) on.")]
 MaxRecallLoss = Annotated[
     float, Option(help="By how much recall of unsupported may fall.", min=0, max=1)
 ]
@@ -47,7 +47,6 @@ def promote(
     labels: Labels = None,
     documents: Documents = None,
     reviews: Reviews = True,
-    reviews_since: ReviewsSince = None,
     max_recall_loss: MaxRecallLoss = 0.02,
     max_pass_loss: MaxPassLoss = 0.05,
     min_f1_gain: MinF1Gain = 0.0,
@@ -77,7 +76,7 @@ def promote(
         _promote(
             scorer,
             (labels or [], documents or []),
-            (reviews, utc(reviews_since)),
+            reviews,
             bounds,
             None if dry_run else Signature(by, reason),
         )
@@ -89,7 +88,7 @@ def promote(
 async def _promote(
     scorer: str,
     files: tuple[list[Path], list[Path]],
-    reviews: tuple[bool, datetime | None],
+    reviews: bool,
     bounds: Bounds,
     signed: Signature | None,
 ) -> PromotionResult:
@@ -98,7 +97,7 @@ async def _promote(
     from ..release import promotion
     from ..release.promotion_bounds import labels_wanted
 
-    cases = await promotion.reviewed_gold(settings(), reviews[1]) if reviews[0] else []
+    cases = await promotion.reviewed_gold(settings()) if reviews else []
     cases += await asyncio.to_thread(promotion.labelled_gold, files[0], files[1], settings())
     supported = sum(case.supported for case in cases)
     if wanted := labels_wanted(supported, len(cases) - supported, bounds.min_labels):
@@ -160,3 +159,100 @@ def rollback(
         scorer = promotion.absolute(to)
         release = asyncio.run(promotion.reinstate(settings(), scorer, load_scorer, signed))
     print_line(f"live: {named(release)}")
+
+
+def shadow(
+    scorer: Annotated[
+        str | None, Argument(help="The candidate: a scorer's name or folder.")
+    ] = None,
+    *,
+    off: Annotated[bool, Option("--off", help="End shadowing.")] = False,
+    report: Annotated[
+        Path | None, Option(help="Instead, report on what it judged so far, into a folder.")
+    ] = None,
+    by: By = "",
+    reason: Reason = "",
+) -> None:
+    """Let a candidate judge live traffic beside the live scorer, without deciding.
+
+    The report is on the candidate that is named with it, or else on the one that shadows now.
+    """
+    if report is not None and not off:
+        open_outputs(folders=[report])
+        asyncio.run(_report_on_shadow(report, scorer))
+        return
+    if sum((scorer is not None, off, report is not None)) != 1:
+        raise typer.BadParameter("give one of: a scorer, --off, --report")
+    from safepassage.scoring_worker import load_scorer
+
+    from ..release import promotion
+
+    candidate = promotion.absolute(scorer) if scorer else None
+    signed = promotion.Signature(by, reason)
+    release = asyncio.run(promotion.shadow(settings(), candidate, load_scorer, signed))
+    print_line(f"shadow: {named(release)}")
+
+
+async def _report_on_shadow(folder: Path, scorer: str | None) -> None:
+    from safepassage.schemas.decision_rule import in_mode
+
+    from ..release.shadow import shadowing_revision
+    from ..replay.comparison import compare
+    from ..topics import SHADOW
+    from .replay import show_report
+
+    learnt = None
+    if scorer is None:
+        revision = await shadowing_revision(settings())
+    else:
+        from safepassage.scoring_worker import load_scorer
+        from safepassage.scoring_worker.learnt_from import said_by
+
+        candidate = load_scorer(scorer)
+        revision, learnt = candidate.revision, said_by(candidate)
+        candidate.close()
+    revision = in_mode(revision, strict=settings().strict)
+    subject = f"Shadow: revision {revision} against the live verdicts"
+    made = await compare(settings(), SHADOW, subject=subject, revision=revision, learnt=learnt)
+    show_report(made, folder)
+
+
+scorers_app = typer.Typer(
+    help="Which scorer is live and which one shadows; `list` shows the detectors there are.",
+    invoke_without_command=True,
+    name="scorers",
+)
+
+
+@scorers_app.callback()
+def scorers(context: typer.Context) -> None:
+    """Show which scorer is live and which one shadows."""
+    if context.invoked_subcommand is not None:
+        return
+    from ..release.releases import releases_in_force
+
+    held = asyncio.run(releases_in_force(settings()))
+    live, beside = held.live, held.releases.get("shadow")
+    print_line(f"live: {named(live) if live else f'{settings().judge} (as configured)'}")
+    print_line(f"shadow: {named(beside) if beside else settings().shadow_scorer or 'none'}")
+
+
+@scorers_app.command("list")
+def scorers_list() -> None:
+    """Show the detectors of answers: what each needs, judges and costs. Scorers are not listed."""
+    from safepassage.scoring_worker.detectors.registry import declarations
+
+    show_detectors(declarations())
+
+
+def show_detectors(known: Declarations) -> None:
+    """Print a table of them, and which are broken."""
+    columns = ("detector", "what it is", "source", "needs", "judges", "cost", "latency")
+    rows = []
+    for one in known.detectors.values():
+        needs, judges = (", ".join(sorted(names)) for names in (one.needs, one.judges))
+        about = (one.name, one.summary, one.paper, needs or "nothing", judges)
+        rows.append((*about, one.cost, one.latency))
+    print_table(None, columns, rows, texts=range(len(columns)))
+    for broken in known.broken:
+        print_line(f"broken: {broken.name}: {broken.why}")

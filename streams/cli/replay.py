@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer import Option
 
 from ..runtime.errors import OperatorError
 from ..runtime.logs import configure_logging
 from ..settings import settings
+from .label_options import progress_bars
 from .options import ScorerName
 from .output import complain, open_outputs, print_line
 
@@ -133,16 +133,11 @@ async def _replay(request: ReplayRequest, scorer: Scorer, rate: float | None) ->
     guard = LiveGuard(settings(), rate)
     await guard.start()
     try:
-        columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-        hidden = not complain.is_terminal
-        described = TextColumn("{task.description}")
-        with Progress(described, *columns, console=complain, disable=hidden) as bar:
-            task = bar.add_task(request.id, total=None)
+        with progress_bars() as on_progress:
 
             def advance(state: ReplayState) -> None:
                 left = sum(end - start for start, end in state.remaining.values())
-                total = state.plan.records
-                bar.update(task, total=total, completed=total - left)
+                on_progress(request.id, state.plan.records - left, state.plan.records)
 
             state = await run_replay(request, scorer, settings(), guard, advance)
     finally:

@@ -1,8 +1,9 @@
-"""``submit``: documents from files onto their topic."""
+"""``submit``: documents from files onto their topic; ``files``: their ids and texts."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ from .output import complain, has_fonts, print_line, tell_omissions, tell_uncomp
 
 if TYPE_CHECKING:
     from aiokafka import TopicPartition
+
+    from safepassage.files import Rejected
 
     from ..kafka.records import Record
     from ..offline.submit import SubmissionProgress
@@ -203,3 +206,47 @@ def _note(event: object, decisions: Counter[str], missing: set[Coordinates]) -> 
             decisions[name] += getattr(event, name)
         if event.dead_lettered:
             decisions["extractions dead-lettered"] += event.dead_lettered
+
+
+def files(
+    paths: Annotated[
+        list[Path], Argument(help="Files and folders, as `submit` and `check` take them.")
+    ],
+    text: Annotated[
+        bool,
+        Option(
+            "--text", help='Print {"id", "text"}, for an LLM of yours and for `check --documents`.'
+        ),
+    ] = False,
+) -> None:
+    """Print a JSON line for each document of files: its id, and what it is.
+
+    The ids alone take no OCR. Exits 1 if a file was refused.
+    """
+    from safepassage.files import Rejected
+
+    refused = 0
+    for row in _texts(paths) if text else _ids(paths):
+        if isinstance(row, Rejected):
+            refused += 1
+            complain.print(f"refused {row}", soft_wrap=True)
+        else:
+            print_line(json.dumps(row, ensure_ascii=False))
+    if refused:
+        raise typer.Exit(1)
+
+
+def _ids(paths: list[Path]) -> Iterator[dict[str, str] | Rejected]:
+    from ..offline.documents import document_ids
+
+    for found in document_ids(paths, settings()):
+        yield {"id": found[0], "media_type": found[1]} if isinstance(found, tuple) else found
+
+
+def _texts(paths: list[Path]) -> Iterator[dict[str, str] | Rejected]:
+    from safepassage.files import Rejected
+
+    from ..offline.documents import read_documents
+
+    for found in read_documents(paths, settings()):
+        yield found if isinstance(found, Rejected) else {"id": found.id, "text": found.text}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
     from safepassage.scoring_worker.evaluation.sources import Sources
     from safepassage.scoring_worker.manifest import ScorerManifest
-    from safepassage.scoring_worker.training import Recipe, TrainingLabels, TuningSettings
+    from safepassage.scoring_worker.training import Recipe, TrainingLabels
     from safepassage.scoring_worker.training.cross_encoder import EncoderRecipe
     from safepassage.scoring_worker.training.fine_tuning import FineTuning
 
@@ -65,13 +65,6 @@ LearningRate = Annotated[
         "encoder 2e-5."
     ),
 ]
-GoldLearningRate = Annotated[
-    float | None,
-    Option(
-        help="Learning rate of the gold stage: 5e-5, of which a large reader gets .4; of an "
-        "encoder 2e-5."
-    ),
-]
 Layers = Annotated[
     int | None,
     Option(help="Train only so many of the last layers: quicker, and less is learnt.", min=1),
@@ -104,9 +97,7 @@ def train(
     epochs: Epochs = None,
     gold_epochs: GoldEpochs = None,
     learning_rate: LearningRate = None,
-    gold_learning_rate: GoldLearningRate = None,
     layers: Layers = None,
-    batch_size: Annotated[int, Option(help="Questions of a step.", min=1)] = 16,
     rehearsal: Rehearsal = None,
     head_only: HeadOnly = False,
     resume: Resume = False,
@@ -133,17 +124,17 @@ def train(
         raise OperatorError("nothing to train on: give --gold, --silver or --grade")
     make_room(folder, resume)
     open_outputs(folders=[folder])
-    passes = _Passes(epochs, gold_epochs, learning_rate, gold_learning_rate, layers)
+    passes = _Passes(epochs, gold_epochs, learning_rate, layers)
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         labels = _labels(gold, silver, graded, sources, tuple(source))
         if encoder:
             own = EncoderRecipe(name=name, target=read_target(target), seed=seed)
-            own = passes.of_encoder(own, batch=batch_size, seed=seed)
+            own = passes.of_encoder(own, seed)
             written = train_cross_encoder((encoder, base), labels, folder, own, on_progress)
     if not encoder:
         recipe = Recipe(name=name, target=read_target(target), head_only=head_only, seed=seed)
-        recipe = passes.of_reader(recipe, rehearsal, batch_size=batch_size)
+        recipe = passes.of_reader(recipe, rehearsal)
         written = run_training(base, labels, folder, recipe, resume=resume)
     _tell(written, folder)
 
@@ -159,36 +150,30 @@ def _tell(written: ScorerManifest, folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Passes:
-    """Passes, learning rates and layers of both stages, None for the usual ones."""
+    """Passes of both stages, learning rate of the first, and layers; None for the usual ones."""
 
     epochs: float | None
     gold_epochs: float | None
     rate: float | None
-    gold_rate: float | None
     layers: int | None
 
-    def of_reader(self, usual: Recipe, rehearsal: float | None, **common: Any) -> Recipe:
-        """``usual`` as the command line says, with ``common`` in both stages."""
-        common |= {"layers": self.layers}
+    def of_reader(self, usual: Recipe, rehearsal: float | None) -> Recipe:
+        common: dict[str, Any] = {"layers": self.layers}
         common |= {} if rehearsal is None else {"rehearsal": rehearsal}
-
-        def tuned(usual: TuningSettings, epochs: float | None, rate: float | None) -> Any:
-            passes, rate = epochs or usual.epochs, rate or usual.learning_rate
-            return replace(usual, epochs=passes, learning_rate=rate, **common)
-
-        silver = tuned(usual.silver, self.epochs, self.rate)
-        gold = tuned(usual.gold, self.gold_epochs, self.gold_rate)
+        gold = replace(usual.gold, epochs=self.gold_epochs or usual.gold.epochs, **common)
+        common["learning_rate"] = self.rate or usual.silver.learning_rate
+        silver = replace(usual.silver, epochs=self.epochs or usual.silver.epochs, **common)
         return replace(usual, silver=silver, gold=gold)
 
-    def of_encoder(self, usual: EncoderRecipe, **common: Any) -> EncoderRecipe:
+    def of_encoder(self, usual: EncoderRecipe, seed: int) -> EncoderRecipe:
         from safepassage.scoring_worker.training.cross_encoder import stage
 
-        def tuned(usual: FineTuning, epochs: float | None, rate: float | None) -> FineTuning:
-            at_most = max(1, round(epochs or usual.epochs))
-            return replace(stage(at_most, rate or usual.base_rate), layers=self.layers, **common)
+        def tuned(epochs: float, rate: float) -> FineTuning:
+            made = stage(max(1, round(epochs)), rate)
+            return replace(made, layers=self.layers, seed=seed)
 
-        silver = tuned(usual.silver, self.epochs, self.rate)
-        gold = tuned(usual.gold, self.gold_epochs, self.gold_rate)
+        silver = tuned(self.epochs or usual.silver.epochs, self.rate or usual.silver.base_rate)
+        gold = tuned(self.gold_epochs or usual.gold.epochs, usual.gold.base_rate)
         return replace(usual, silver=silver, gold=gold)
 
 

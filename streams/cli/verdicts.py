@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
 
 import orjson
-from rich.table import Table
+import typer
 from typer import Option
 
 from ..settings import settings
 from .options import Since, utc
-from .output import complain, open_outputs
+from .output import complain, file_or_stdout, open_outputs, print_table
 
 if TYPE_CHECKING:
     from ..verdicts.extractor_scores import ExtractorScore
-
-import contextlib
-from collections import Counter
-from typing import BinaryIO, Literal
-
-import typer
-
-from .options import Follow
-from .output import file_or_stdout
 
 VerdictTopic = Literal["all", "accepted", "quarantine"]
 
@@ -35,7 +28,6 @@ def verdicts(
     out: Annotated[
         Path | None, Option("--out", "-o", help="Where the verdicts go; stdout if omitted.")
     ] = None,
-    follow: Follow = False,
     latest: Annotated[
         bool,
         Option("--latest", help="One verdict per extraction: a person's, else the last scorer's."),
@@ -45,45 +37,35 @@ def verdicts(
 
     Exits 1 if two records with one id say different things, or a record is no verdict.
     """
-    if follow and latest:
-        raise typer.BadParameter(
-            "a verdict that was printed cannot be taken back", param_hint="--follow --latest"
-        )
     counts: Counter[str] = Counter()
-    try:
-        with file_or_stdout(out) as stream:
-            asyncio.run(_write_verdicts(topic, stream, counts, follow=follow, latest=latest))
-    except KeyboardInterrupt:
-        complain.print("stopped")
-    if problems := counts.pop("problem", 0):
-        complain.print(f"{problems} records were left out, see above")
-    complain.print(", ".join(f"{n} {name}" for name, n in sorted(counts.items())) or "no verdicts")
+    with file_or_stdout(out) as stream:
+        asyncio.run(_write_verdicts(topic, stream, counts, latest=latest))
+    _tell_counts(counts, "no verdicts")
+
+
+def _tell_counts(counts: Counter[str], nothing: str) -> None:
+    problems = counts.pop("problem", 0)
+    complain.print(", ".join(f"{n} {name}" for name, n in sorted(counts.items())) or nothing)
     if problems:
+        complain.print(f"{problems} records were left out, see above")
         raise typer.Exit(1)
 
 
 async def _write_verdicts(
-    topic: VerdictTopic, stream: BinaryIO, counts: Counter[str], *, follow: bool, latest: bool
+    topic: VerdictTopic, stream: BinaryIO, counts: Counter[str], *, latest: bool
 ) -> None:
     from ..kafka.records import Received
     from ..verdicts.deduplication import VERDICT_TOPICS, read_verdicts
     from ..verdicts.latest import latest_verdicts
 
     chosen = [t for t in VERDICT_TOPICS if topic in ("all", t.name)]
-    results = (
-        latest_verdicts(settings(), chosen)
-        if latest
-        else read_verdicts(settings(), chosen, follow=follow)
-    )
-    async for result in results:
+    async for result in (latest_verdicts if latest else read_verdicts)(settings(), chosen):
         if not isinstance(result, Received):
             counts["problem"] += 1
             complain.print(str(result), soft_wrap=True)
             continue
         counts[result.event.decision] += 1
         stream.write(result.event.to_json() + b"\n")
-        if follow:
-            stream.flush()
     stream.flush()
 
 
@@ -91,34 +73,27 @@ def realignments(
     out: Annotated[
         Path | None, Option("--out", "-o", help="Where they go; stdout if omitted.")
     ] = None,
-    follow: Follow = False,
 ) -> None:
     """Write what became of accepted values in new versions as JSON lines, each once.
 
     Exits 1 if a record is no realignment.
     """
     counts: Counter[str] = Counter()
-    with contextlib.suppress(KeyboardInterrupt), file_or_stdout(out) as stream:
-        asyncio.run(_write(stream, counts, follow=follow))
-    problems = counts.pop("problem", 0)
-    complain.print(", ".join(f"{n} {name}" for name, n in sorted(counts.items())) or "none")
-    if problems:
-        complain.print(f"{problems} records were left out, see above")
-        raise typer.Exit(1)
+    with file_or_stdout(out) as stream:
+        asyncio.run(_write_realignments(stream, counts))
+    _tell_counts(counts, "none")
 
 
-async def _write(stream: BinaryIO, counts: Counter[str], *, follow: bool) -> None:
+async def _write_realignments(stream: BinaryIO, counts: Counter[str]) -> None:
     from safepassage.schemas import Realignment
 
-    from ..kafka.reading import follow_topics, read_topics
+    from ..kafka.reading import read_topics
     from ..kafka.records import UnreadableRecord, decode
     from ..topics import REALIGNMENTS
     from ..verdicts.deduplication import LastIds
 
-    records = (follow_topics if follow else read_topics)(settings(), [REALIGNMENTS])
-    async with contextlib.aclosing(records), contextlib.AsyncExitStack() as resources:
-        seen = resources.enter_context(contextlib.closing(LastIds()))
-        async for record in records:
+    with contextlib.closing(LastIds()) as seen:
+        async for record in read_topics(settings(), [REALIGNMENTS]):
             try:
                 event = decode(record, Realignment).event
             except UnreadableRecord as error:
@@ -128,8 +103,6 @@ async def _write(stream: BinaryIO, counts: Counter[str], *, follow: bool) -> Non
             if seen.first(event.id) is None:
                 counts[event.outcome] += 1
                 stream.write(event.to_json() + b"\n")
-                if follow:
-                    stream.flush()
     stream.flush()
 
 
@@ -158,19 +131,14 @@ def compare(
 
 
 def _print_scores(rows: Sequence[ExtractorScore]) -> None:
-    from rich.console import Console
-
-    table = Table(title="Share accepted per extractor", title_justify="left")
-    table.add_column("model · prompt")
-    for name in ("extractions", "accepted", "quarantined", "undetermined", "share", "95% interval"):
-        table.add_column(name, justify="right")
+    columns = ("model · prompt", "extractions", "accepted", "quarantined", "undetermined")
+    cells = []
     for row in rows:
         low, high = row.score.interval
         counts = (row.score.total, row.accepted, row.quarantined, row.undetermined)
-        share = row.score.share or 0.0
-        interval = f"{low:.3f} to {high:.3f}"
-        table.add_row(row.name, *map(str, counts), f"{share:.3f}", interval)
-    Console(highlight=False, markup=False).print(table)
+        share, interval = f"{row.score.share or 0.0:.3f}", f"{low:.3f} to {high:.3f}"
+        cells.append((row.name, *map(str, counts), share, interval))
+    print_table("Share accepted per extractor", (*columns, "share", "95% interval"), cells)
 
 
 def watch(once: Annotated[bool, Option("--once", help="Print one view and end.")] = False) -> None:

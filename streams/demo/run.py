@@ -4,10 +4,8 @@ import asyncio
 import os
 import secrets
 import shlex
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from pydantic import SecretStr
 from rich.console import Console
@@ -32,10 +30,9 @@ DEMO_ROLES = ("extract", "align", "score", "report")
 PATIENCE_SECONDS = 600.0
 """From one document's verdicts to the next. Before the first every model loads: in a fresh
 environment on a busy machine that takes minutes."""
-KEPT_FOLDER = Path("var/demo")
 
 
-def run_demo(*, keep: bool) -> None:
+def run_demo() -> None:
     """The whole flow once, on the bundled corpus; prints the verdicts."""
     console = new_console()
     started = time.monotonic()
@@ -45,13 +42,6 @@ def run_demo(*, keep: bool) -> None:
         verdicts = asyncio.run(_flow(stack, console))
         print_verdicts(console, verdicts, _written(), time.monotonic() - started)
         console.print(judged_answers(verdicts))
-        if keep:
-            KEPT_FOLDER.mkdir(parents=True, exist_ok=True)
-            kept = b"".join(verdict.to_json() + b"\n" for verdict in verdicts)
-            (KEPT_FOLDER / "verdicts.jsonl").write_bytes(kept)
-            for log in stack.logs.glob("*.log"):
-                shutil.copy(log, KEPT_FOLDER / log.name)
-            console.print(f"kept in {KEPT_FOLDER}")
 
 
 def run_up(*, empty: bool = False) -> None:

@@ -58,13 +58,13 @@ async def incumbent(settings: Settings) -> Incumbent:
     return Incumbent(settings.judge, None)
 
 
-async def reviewed_gold(settings: Settings, since: datetime | None = None) -> list[LabelledCase]:
+async def reviewed_gold(settings: Settings) -> list[LabelledCase]:
     """The standing reviews as labelled cases, corrections included as supported ones.
 
     Quotes that were not found are left out: no scorer ever sees them.
     """
     reviews, _ = await read_reviews(settings)
-    found = [label for case in reviewed_cases(reviews, since) for label in labels(case)]
+    found = [label for case in reviewed_cases(reviews) for label in labels(case)]
     return [case_of(label) for label in found if label.asked]
 
 

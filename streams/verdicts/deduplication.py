@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from safepassage.schemas import Coordinates, Verdict
 
-from ..kafka.reading import follow_topics, read_topics
+from ..kafka.reading import read_topics
 from ..kafka.records import ErasedRecord, Received, UnreadableRecord, decode
 from ..runtime.local_database import TemporaryDatabase
 from ..settings import Settings
@@ -112,10 +112,10 @@ def substance(verdict: Verdict) -> bytes:
 
 
 async def read_verdicts(
-    settings: Settings, topics: Sequence[Topic] = VERDICT_TOPICS, *, follow: bool = False
+    settings: Settings, topics: Sequence[Topic] = VERDICT_TOPICS
 ) -> AsyncIterator[Result]:
-    """The verdicts on ``topics`` as they are now, each once; with ``follow``, and what comes."""
-    records = (follow_topics if follow else read_topics)(settings, topics)
+    """The verdicts on ``topics`` as they are now, each once."""
+    records = read_topics(settings, topics)
     with contextlib.closing(Deduplicator()) as deduplicator:
         async with contextlib.aclosing(records):
             async for record in records:

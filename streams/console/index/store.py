@@ -176,16 +176,9 @@ class CaseStore(IndexFile):
 
     def add_decision(self, decision: StandingDecision) -> None:
         """Note that the effect of a case's reviews is out, and up to which review."""
-        self.connection.execute(
-            "INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?)",
-            (
-                decision.case_id,
-                decision.review_id,
-                decision.judged,
-                decision.doc_id,
-                decision.decision,
-            ),
-        )
+        said = decision
+        row = (said.case_id, said.review_id, said.judged, said.doc_id, said.decision)
+        self.connection.execute("INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?)", row)
 
     def carried_out(self, case: str) -> tuple[str, str] | None:
         """The last review of a case whose effect is out, and the verdict it was applied to."""
@@ -326,13 +319,9 @@ class CaseStore(IndexFile):
         pool = "queue" if stopped else "checks" if drawn < self.sample_rate else None
         extractor = verdict.extractor
         self.connection.execute(
-            "INSERT INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?) "
-            "ON CONFLICT (id) DO UPDATE SET at = excluded.at, decision = excluded.decision, "
-            "entity_type = excluded.entity_type, model = excluded.model, "
-            "prompt = excluded.prompt, reasons = excluded.reasons, "
-            "error_types = excluded.error_types, score = excluded.score, "
-            "margin = excluded.margin, lot = excluded.lot, revision = excluded.revision, "
-            "pool = excluded.pool, place = excluded.place",
+            # What the reviews lead to, `_settle` says below.
+            "INSERT OR REPLACE INTO cases "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?)",
             (
                 case,
                 at,

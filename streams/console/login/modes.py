@@ -29,39 +29,31 @@ log = structlog.get_logger(__name__)
 
 
 class Revocations:
-    """The file's subjects, one a line, "#" begins a remark. It is read again when it changes, so
-    that a line counts from the next request on. While it cannot be read everybody is revoked: it
-    is not known who is not."""
+    """The file's subjects, one a line, "#" begins a remark. It is read for each request, so that a
+    line counts from the next one on. While it cannot be read everybody is revoked: it is not known
+    who is not."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._seen: tuple[int, int, int] | None = None
-        self._subjects: frozenset[str] | None = frozenset()
+        self._subjects: frozenset[str] = frozenset()
 
     def check(self) -> str | None:
-        """Why the file cannot be read; None where it can, or where it is missing."""
-        return self._read() if self._path else None
+        """Read the file. Returns why it cannot be read; None where it can, or none is named."""
+        try:
+            lines = self._path.read_text("utf-8").splitlines() if self._path else ()
+        except OSError as error:
+            return os.strerror(error.errno or 0)
+        except ValueError:
+            return "no UTF-8"
+        self._subjects = frozenset(line.partition("#")[0].strip().casefold() for line in lines)
+        return None
 
     def revoked(self, login: ReviewerLogin) -> bool:
         """Whether a person's sessions are over; without case: a proxy may spell it otherwise."""
         if problem := self.check():
             log.error("revocations_unreadable", path=str(self._path), problem=problem)
-        return self._subjects is None or login.subject.casefold() in self._subjects
-
-    def _read(self) -> str | None:
-        assert self._path is not None  # noqa: S101 - `check` asks only where there is a file
-        try:
-            with self._path.open(encoding="utf-8") as stream:
-                about = os.fstat(stream.fileno())
-                seen = about.st_mtime_ns, about.st_size, about.st_ino
-                if seen != self._seen or self._subjects is None:
-                    lines = (line.partition("#")[0].strip() for line in stream)
-                    self._subjects = frozenset(line.casefold() for line in lines if line)
-                    self._seen = seen
-        except (OSError, ValueError) as error:
-            self._subjects = None
-            return os.strerror(error.errno or 0) if isinstance(error, OSError) else "no UTF-8"
-        return None
+            return True
+        return login.subject.casefold() in self._subjects
 
 
 TOKEN_BYTES = 24

@@ -149,13 +149,6 @@ async def test_candidate_that_cannot_be_loaded_is_refused(kafka: Settings):
         await attempt(settings, "missing")
 
 
-async def test_reviews_before_a_time_can_be_left_out(kafka: Settings):
-    settings = await reviewed(kafka)
-    assert len(await promotion.reviewed_gold(settings)) == len(NUMBERS)
-    since = datetime(2026, 1, 1 + len(NUMBERS) - 4, tzinfo=UTC)
-    assert len(await promotion.reviewed_gold(settings, since)) == 4
-
-
 async def test_shadow_is_released_and_ended(kafka: Settings):
     await create_topics(kafka)
     release = await promotion.shadow(kafka, "new", shelf(NEW), SIGNED)

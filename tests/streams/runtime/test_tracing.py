@@ -166,7 +166,7 @@ async def test_a_document_s_way_through_the_broker_is_one_trace(spans: Any, kafk
 
 def test_a_command_traces_where_it_is_told_to(spans: Any, monkeypatch):
     from safepassage.streams import cli
-    from safepassage.streams.cli import scorers
+    from safepassage.streams.cli import promote
     from safepassage.streams.runtime import otel
 
     began: list[tracing.Tracing] = []
@@ -181,7 +181,7 @@ def test_a_command_traces_where_it_is_told_to(spans: Any, monkeypatch):
     during: list[bool] = []
     monkeypatch.setattr(otel, "OtelTracing", Noted)
     monkeypatch.setattr(cli, "settings", lambda: Settings(traces=True))
-    monkeypatch.setattr(scorers, "settings", lambda: during.append(bool(began)))
+    monkeypatch.setattr(promote, "settings", lambda: during.append(bool(began)))
     result = CliRunner().invoke(cli.app, ["scorers"])
     assert result.exception is not None  # there are no settings: it ends where it asks for them
     assert during == [True]

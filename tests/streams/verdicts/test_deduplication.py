@@ -85,16 +85,6 @@ async def test_topics_are_read_once_each_with_conflicts_and_unreadable_records(k
     assert conflicts == {verdict(3).id}
 
 
-async def test_following_hands_out_what_comes_later(kafka: Settings):
-    await publish(kafka, ACCEPTED, [verdict(1)])
-    following = aiter(read_verdicts(kafka, follow=True))
-    async with asyncio.timeout(30):
-        assert (await anext(following)).event.extraction_id == "extraction-1"
-        await publish(kafka, ACCEPTED, [verdict(1), verdict(9)])
-        assert (await anext(following)).event.extraction_id == "extraction-9"
-    await following.aclose()
-
-
 async def test_command_writes_json_lines_and_fails_on_a_conflict(kafka: Settings, tmp_path):
     await publish(kafka, ACCEPTED, [verdict(1), verdict(1)])
     out = tmp_path / "verdicts.jsonl"
