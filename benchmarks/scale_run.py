@@ -19,8 +19,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from safepassage.streams.bench.load import Workload
 from safepassage.streams.bench.run import Bench, BenchRequest, new_run
-from safepassage.streams.bench.workload import Workload
 from safepassage.streams.demo import corpus
 from safepassage.streams.demo.embedded import LOOPBACK, embedded_redis, free_port
 from safepassage.streams.demo.run import corpus_schema

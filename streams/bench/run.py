@@ -19,11 +19,8 @@ from ..kafka.admin import create_topics
 from ..kafka.publisher import open_publisher
 from ..runtime.errors import OperatorError
 from ..settings import Settings
-from .arrivals import arrive, schedule
-from .completions import Completions
-from .figures import BenchFigures, figures
-from .roles import bottleneck, lags, loads, scrape
-from .workload import Workload
+from .figures import BenchFigures, bottleneck, figures, lags, loads, scrape
+from .load import Completions, Workload, arrive, schedule
 
 WARM_UP_SECONDS = 300.0
 

@@ -62,8 +62,8 @@ def bench(
     that no cache answers; an LLM that costs money is asked for each. Exits 1 if a document had no
     verdict in the end.
     """
+    from ..bench.load import Workload
     from ..bench.run import BenchRequest, bench_deployment, bench_embedded
-    from ..bench.workload import Workload
     from ..demo import corpus
 
     open_outputs(files=[json_file])

@@ -6,21 +6,31 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from markupsafe import Markup
+
 from safepassage.field_words import field_words
 from safepassage.schemas import Verdict, render_value
 from safepassage.schemas.error_type import DESCRIPTIONS
+from safepassage.schemas.evidence import TripleStatus
 from safepassage.schemas.reviews_that_count import opinions
 from safepassage.schemas.wording import in_words
+from safepassage.scoring_worker.detectors.hallugraph.drawing import draw, svg
 
 from ..index.case_filter import CaseFilter
 from ..index.store import Case
 from .correction import Input, ValueForm, form_for
-from .evidence import evidence_shown
 from .marking import AROUND_CHARACTERS, MAX_AROUND_CHARACTERS, compare, cut, excerpt
 from .texts import DocumentText
 
 MAX_VALUE_CHARACTERS = 2_000
+MAX_EVIDENCE = 20
 _METER_WIDTH = 200
+STATUSES: dict[TripleStatus, str] = {
+    "supported": "supported",
+    "missing_entity": "nowhere in the context",
+    "unsupported": "no such relation in the context",
+    "undetermined": "could not be compared",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +97,7 @@ def case_page(
         "trail": _trail(verdict),
         "opinions": () if blind else tuple(opinions(case.reviews).values()),
         "rivals": tuple(_rival(rival, blind or rival.id in hidden) for rival in rivals),
-        "evidence": evidence_shown(verdict),
+        "evidence": _evidence_shown(verdict),
         # A second opinion is to be one: what others said of a case is not shown before it.
         "alike": None if blind else reviewed_alike(verdict, hidden),
         "field_words": tuple(dict.fromkeys(span.text for span in field_words(verdict))),
@@ -170,6 +180,35 @@ def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:
         tokens = f"{extractor.usage.input_tokens} in, {extractor.usage.output_tokens} out"
         rows.insert(3, ("Tokens", tokens))
     return tuple((label, value) for label, value in rows if value)
+
+
+def _evidence_shown(verdict: Verdict) -> dict[str, object] | None:
+    """At most `MAX_EVIDENCE` lines of each kind, and the triples as a picture; None without
+    evidence, as on older verdicts."""
+    evidence, text = verdict.evidence, verdict.value
+    if not evidence:
+        return None
+    words = [text[s.start : s.end] for s in evidence.unsupported if isinstance(text, str)]
+    triples = []
+    for triple in evidence.triples[:MAX_EVIDENCE]:
+        edge = " — ".join((triple.subject, triple.relation, triple.object))
+        missing = f": {', '.join(triple.missing)}" if triple.missing else ""
+        triples.append((cut(edge, 300), f"{STATUSES[triple.status]}{missing}"))
+    passages = []
+    for one in evidence.passages[:MAX_EVIDENCE]:
+        score = "" if one.score is None else f", {one.score:.2f}"
+        rests = " · the verdict rests on it" if one.supports else ""
+        place = f"passage {one.passage + 1}, characters {one.start}–{one.end}"
+        passages.append(f"{place}{score}{rests}")
+    measures = [f"{cut(name, 40)} {share:.2f}" for name, share in evidence.measures.items()]
+    return {
+        "unsupported": [cut(word, 120) for word in words if word.strip()][:MAX_EVIDENCE],
+        "triples": triples,
+        "passages": passages,
+        "measures": measures,
+        # What the entities say is escaped where the picture is made.
+        "graph": Markup(svg(draw(evidence.triples))) if evidence.triples else None,  # noqa: S704
+    }
 
 
 _SAID = {True: "accepted", False: "rejected", None: "disputed"}

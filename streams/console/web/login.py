@@ -11,9 +11,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ..leases import Leases, LeasesAway
-from ..login.modes import Login, TokenLogin
+from ..login.modes import Login, ProxyLogin, TokenLogin
 from ..login.person import LoginRefused, Person
-from ..login.proxy import ProxyLogin
 from ..session import (
     ATTEMPT_SECONDS,
     SESSION_SECONDS,

@@ -10,13 +10,27 @@ import pytest
 from typer.testing import CliRunner
 
 from safepassage.schemas import Coordinates, Document, DocumentRef, ExtractionManifest
-from safepassage.streams.bench import arrivals, roles, run
-from safepassage.streams.bench.arrivals import Arrival, arrive, schedule
-from safepassage.streams.bench.completions import Completions, Ending
-from safepassage.streams.bench.figures import figures, percentiles
-from safepassage.streams.bench.roles import RoleFigures, Scrape, bottleneck, lags, loads
+from safepassage.streams.bench import figures as measured
+from safepassage.streams.bench import load as loading
+from safepassage.streams.bench import run
+from safepassage.streams.bench.figures import (
+    RoleFigures,
+    Scrape,
+    bottleneck,
+    figures,
+    lags,
+    loads,
+    percentiles,
+)
+from safepassage.streams.bench.load import (
+    Arrival,
+    Completions,
+    Ending,
+    Workload,
+    arrive,
+    schedule,
+)
 from safepassage.streams.bench.run import Bench, BenchRequest
-from safepassage.streams.bench.workload import Workload
 from safepassage.streams.cli import app
 from safepassage.streams.delivery.dead_letter_event import dead_letter
 from safepassage.streams.demo import corpus
@@ -67,7 +81,7 @@ async def test_no_acknowledgement_delays_what_comes_after_it(kafka: Settings, mo
         slow.sent.append(asyncio.get_running_loop().create_future())
         return slow.sent[-1]
 
-    monkeypatch.setattr(arrivals, "hand_over", hand_over)
+    monkeypatch.setattr(loading, "hand_over", hand_over)
     documents = [Document(id=f"d{n}", text="t") for n in range(5)]
     sending = asyncio.create_task(arrive(slow, kafka, documents, [0.0] * 5))  # type: ignore[arg-type]
     while len(slow.sent) < 5:  # noqa: ASYNC110
@@ -143,8 +157,8 @@ def test_metrics_of_several_workers_are_added_up():
     )
     before, after, drained = Scrape(0.0), Scrape(1.0), Scrape(9.0)
     for _ in range(2):
-        roles._add(after, text)
-        roles._add(drained, text)
+        measured._add(after, text)
+        measured._add(drained, text)
     (load,) = loads(before, after, drained)
     assert (load.busy, load.records_per_second, load.seconds_per_record) == (0.5, 8.0, 2.0)
     assert load.cpu_seconds_per_record == 5.0 / 8
@@ -246,4 +260,4 @@ def test_what_cannot_be_measured_is_refused(words: list[str], message: str, monk
 
 
 def _scraped(request: BenchRequest) -> None:
-    asyncio.run(roles.scrape(replace(request).metrics))
+    asyncio.run(measured.scrape(replace(request).metrics))
