@@ -39,7 +39,6 @@ from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.login.modes import login_of
 from safepassage.streams.console.review_desk import ReviewDesk
 from safepassage.streams.console.web.app import console_app
-from safepassage.streams.console.web.texts import DocumentTexts
 from safepassage.streams.demo.embedded import free_port
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.runtime.health import quiet_server
@@ -200,7 +199,7 @@ async def main(cases: int) -> None:
     desk = ReviewDesk(CaseStore(settings.leakage_sample), InstantPublisher(), settings)
     fill(desk, cases)
     desk.ready = True
-    texts = DocumentTexts(OneText())  # type: ignore[arg-type]
+    texts: Any = OneText()
     port = free_port()
     app = console_app(desk, texts, login_of(settings), Progress("review"), settings)
     server = quiet_server(app, "127.0.0.1", port)

@@ -41,7 +41,6 @@ from .promise import Promise
 from .review_desk import ReviewDesk
 from .web.app import console_app
 from .web.originals import Originals
-from .web.texts import DocumentTexts
 
 if TYPE_CHECKING:
     from ..learning.candidates import Candidates
@@ -73,7 +72,7 @@ class ReviewSource:
         self._publisher = publisher
         self._settings = settings
         self._candidates = candidates
-        self._texts = DocumentTexts(texts)
+        self._texts = texts
         self._points = points
         reading = partial(reread_document, points)
         self._originals = Originals(settings, reading) if settings.originals else None

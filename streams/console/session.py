@@ -15,7 +15,7 @@ import unicodedata
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import TypeAdapter
 
@@ -65,22 +65,23 @@ class Session:
 class LoginAttempt:
     """A login that goes on at an identity provider. ``state`` binds the answer to this browser,
     ``nonce`` the ID token to this attempt, ``verifier`` the code to us (PKCE). ``target`` is a path
-    of ours, ``begun`` in seconds since the epoch."""
+    of ours, ``expires`` in seconds since the epoch."""
 
     state: str
     nonce: str
     verifier: str
     target: str
-    begun: int
+    expires: int
 
 
-_T = TypeVar("_T")
-SESSION = TypeAdapter(Session)
-ATTEMPT = TypeAdapter(LoginAttempt)
+_Sealed = TypeVar("_Sealed", Session, LoginAttempt)
+_SHAPES: dict[type, TypeAdapter[Any]] = {
+    kind: TypeAdapter(kind) for kind in (Session, LoginAttempt)
+}
 
 
 class Sessions:
-    """Opens and seals session cookies."""
+    """Opens and seals cookies. One opens to None if we did not seal it, or its time is over."""
 
     def __init__(self, secret: str, clock: Callable[[], float] = time.time) -> None:
         self._key = hashlib.sha256(b"safepassage console session\0" + secret.encode()).digest()
@@ -93,27 +94,22 @@ class Sessions:
         expires = int(self._clock()) + SESSION_SECONDS
         return Session(secrets.token_hex(16), reviewer, expires, role, login)
 
-    def seal(self, session: Session) -> str:
-        return self._sealed("session", SESSION.dump_json(session))
+    def seal(self, sealed: Session | LoginAttempt) -> str:
+        kind = type(sealed)
+        payload = base64.urlsafe_b64encode(_SHAPES[kind].dump_json(sealed)).decode()
+        return f"{payload}.{self._sign(kind.__name__, payload)}"
 
     def open(self, cookie: str) -> Session | None:
-        """The session of a cookie; None if we did not seal it, or its time is over."""
-        session = self._opened("session", cookie, SESSION)
-        return session if session and session.expires > self._clock() else None
-
-    def seal_attempt(self, attempt: LoginAttempt) -> str:
-        return self._sealed("login", ATTEMPT.dump_json(attempt))
+        return self._opened(cookie, Session)
 
     def open_attempt(self, cookie: str) -> LoginAttempt | None:
-        """The login of a cookie; None if we did not seal it, or it took too long."""
-        attempt = self._opened("login", cookie, ATTEMPT)
-        fresh = attempt and attempt.begun + ATTEMPT_SECONDS > self._clock()
-        return attempt if fresh else None
+        return self._opened(cookie, LoginAttempt)
 
     def attempt(self, target: str) -> LoginAttempt:
         """A login that begins now, with secrets of its own, and leads to ``target``."""
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-        return LoginAttempt(state, nonce, verifier, target, int(self._clock()))
+        expires = int(self._clock()) + ATTEMPT_SECONDS
+        return LoginAttempt(state, nonce, verifier, target, expires)
 
     def csrf(self, session: Session) -> str:
         return self._sign("csrf", session.id)
@@ -122,19 +118,16 @@ class Sessions:
         """Whether a form came from a page of ours, shown to this session."""
         return hmac.compare_digest(given.encode(), self.csrf(session).encode())
 
-    def _sealed(self, purpose: str, fields: bytes) -> str:
-        payload = base64.urlsafe_b64encode(fields).decode()
-        return f"{payload}.{self._sign(purpose, payload)}"
-
-    def _opened(self, purpose: str, cookie: str, shape: TypeAdapter[_T]) -> _T | None:
+    def _opened(self, cookie: str, kind: type[_Sealed]) -> _Sealed | None:
         payload, _, signature = cookie.partition(".")
-        expected = self._sign(purpose, payload)
+        expected = self._sign(kind.__name__, payload)
         if not hmac.compare_digest(signature.encode(), expected.encode()):
             return None
         try:
-            return shape.validate_json(base64.urlsafe_b64decode(payload))
+            opened: _Sealed = _SHAPES[kind].validate_json(base64.urlsafe_b64decode(payload))
         except ValueError:
             return None  # sealed by another version of us
+        return opened if opened.expires > self._clock() else None
 
     def _sign(self, purpose: str, text: str) -> str:
         return hmac.new(self._key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()

@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from safepassage.schemas import Verdict, stable_id
 
@@ -25,6 +25,8 @@ Age = Literal["", "hour", "day", "week", "older-day", "older-week"]
 _HOUR_MILLISECONDS = 3_600_000
 _AGES: dict[str, int] = {"hour": 1, "day": 24, "week": 168, "older-day": 24, "older-week": 168}
 _LOT_DIGITS = 13
+_TEXTS = ("entity_type", "reason", "error_type", "model", "document")
+_CHOICES = {"pool": get_args(Pool), "order": get_args(Order), "age": get_args(Age)}
 
 
 def margin(verdict: Verdict) -> float:
@@ -66,18 +68,10 @@ class CaseFilter:
     @classmethod
     def parse(cls, query: Mapping[str, str]) -> CaseFilter:
         """The filter of a query string; what it says wrongly restricts nothing."""
-        return cls(
-            pool=_one_of(query.get("pool", ""), get_args(Pool), "queue"),
-            order=_one_of(query.get("order", ""), get_args(Order), "teaching"),
-            age=_one_of(query.get("age", ""), get_args(Age), ""),
-            entity_type=query.get("entity_type", "").strip(),
-            reason=query.get("reason", "").strip(),
-            error_type=query.get("error_type", "").strip(),
-            model=query.get("model", "").strip(),
-            document=query.get("document", "").strip(),
-            min_score=_score(query.get("min_score", "")),
-            max_score=_score(query.get("max_score", "")),
-        )
+        given: dict[str, Any] = {name: query[name].strip() for name in _TEXTS if name in query}
+        given |= {name: query[name] for name in _CHOICES if query.get(name) in _CHOICES[name]}
+        given |= {name: _score(query.get(name, "")) for name in ("min_score", "max_score")}
+        return cls(**given)
 
     def query(self) -> dict[str, str]:
         """What differs from no filter, for links and hidden fields."""
@@ -120,10 +114,6 @@ class CaseFilter:
             limit = now_milliseconds - _AGES[self.age] * _HOUR_MILLISECONDS
             found.append((f"at {sign} ?", limit))
         return found
-
-
-def _one_of(text: str, allowed: tuple[str, ...], default: str) -> Literal:  # type: ignore[valid-type]
-    return text if text in allowed else default
 
 
 def _score(text: str) -> float | None:

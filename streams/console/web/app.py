@@ -51,10 +51,12 @@ from .learning import learning_page
 from .login import CALLBACK, Entrance, foreign_form, login_path
 from .originals import NoPicture, Originals
 from .templating import STATIC, render
-from .texts import DocumentTexts
+from .texts import document_text
 from .views import POOLS, Views, described
 
 if TYPE_CHECKING:
+    from safepassage.agents.document_store import DocumentStore
+
     from ...learning.candidates import Candidates
 
 LISTED_CASES = 50
@@ -70,7 +72,7 @@ Handler = Callable[["Console", Request, Session], Awaitable[Response]]
 
 def console_app(
     desk: ReviewDesk,
-    texts: DocumentTexts,
+    texts: DocumentStore,
     login: Login,
     progress: Progress,
     settings: Settings,
@@ -141,7 +143,7 @@ class Console:
     def __init__(
         self,
         desk: ReviewDesk,
-        texts: DocumentTexts,
+        texts: DocumentStore,
         login: Login,
         settings: Settings,
         *,
@@ -231,7 +233,7 @@ class Console:
     async def document(self, request: Request, session: Session) -> Response:
         """The whole text, as nothing but text."""
         case = self.desk.store.case(request.path_params["case_id"])
-        found = await self._texts.of(case.verdict) if case else None
+        found = await document_text(self._texts, case.verdict) if case else None
         if not found or not found.text:
             raise HTTPException(404, found.problem if found else "There is no such case.")
         return PlainTextResponse(found.text)

@@ -119,7 +119,7 @@ class Entrance:
         # Lax: the provider sends the browser back from another site.
         response.set_cookie(
             ATTEMPT_COOKIE,
-            self._sessions.seal_attempt(attempt),
+            self._sessions.seal(attempt),
             max_age=ATTEMPT_SECONDS,
             path=CALLBACK,
             httponly=True,

@@ -23,25 +23,20 @@ class DocumentText:
     problem: str = ""
 
 
-class DocumentTexts:
-    """Fetches texts through the document store; a text that comes late is there at the next try."""
-
-    def __init__(self, store: DocumentStore) -> None:
-        self._store = store
-
-    async def of(self, verdict: Verdict) -> DocumentText:
-        ref = verdict.document
-        if ref is None:
-            return DocumentText(problem="The verdict names no document.")
-        try:
-            text = await asyncio.wait_for(self._store.get(ref), PATIENCE_SECONDS)
-        except TimeoutError:
-            return DocumentText(problem="The text did not come in time. Reload to try again.")
-        except (DocumentStoreError, LookupError, ValueError, KafkaError, OSError) as error:
-            place, why = ref.coordinates or "no known record", type(error).__name__
-            return DocumentText(problem=f"The document's text is not available ({place}: {why}).")
-        alignment = verdict.alignment
-        passages = alignment.passages or alignment.spans if alignment else ()
-        standing = tuple(s for s in passages if text[s.start : s.end] == s.text)
-        problem = "" if len(standing) == len(passages) else "The passage is not in the text."
-        return DocumentText(text, standing, problem)
+async def document_text(store: DocumentStore, verdict: Verdict) -> DocumentText:
+    """The text of a verdict's document; one that comes late is there at the next try."""
+    ref = verdict.document
+    if ref is None:
+        return DocumentText(problem="The verdict names no document.")
+    try:
+        text = await asyncio.wait_for(store.get(ref), PATIENCE_SECONDS)
+    except TimeoutError:
+        return DocumentText(problem="The text did not come in time. Reload to try again.")
+    except (DocumentStoreError, LookupError, ValueError, KafkaError, OSError) as error:
+        place, why = ref.coordinates or "no known record", type(error).__name__
+        return DocumentText(problem=f"The document's text is not available ({place}: {why}).")
+    alignment = verdict.alignment
+    passages = alignment.passages or alignment.spans if alignment else ()
+    standing = tuple(s for s in passages if text[s.start : s.end] == s.text)
+    problem = "" if len(standing) == len(passages) else "The passage is not in the text."
+    return DocumentText(text, standing, problem)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
+from safepassage.agents.document_store import DocumentStore
 from safepassage.schemas.error_type import DESCRIPTIONS
 from safepassage.schemas.wording import REASONS
 
@@ -20,7 +21,7 @@ from .correction import REASON_BUTTONS
 from .login import Entrance
 from .originals import EvidencePages, Originals
 from .templating import render
-from .texts import DocumentTexts
+from .texts import document_text
 
 POOLS = {
     "queue": "Stopped, with spot checks mixed in",
@@ -66,7 +67,7 @@ class Views:
     def __init__(
         self,
         desk: ReviewDesk,
-        texts: DocumentTexts,
+        texts: DocumentStore,
         entrance: Entrance,
         originals: Originals | None = None,
     ) -> None:
@@ -151,7 +152,7 @@ class Views:
         rivals = self._desk.store.rivals(case.verdict)
         page = case_page(
             case,
-            await self._texts.of(case.verdict),
+            await document_text(self._texts, case.verdict),
             int(around) if around.isdecimal() and len(around) < 9 else 0,
             typed,
             blind=blind,

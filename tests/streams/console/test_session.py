@@ -51,7 +51,7 @@ def test_nobody_becomes_another_reviewer_by_editing_the_cookie() -> None:
 def test_a_cookie_of_an_earlier_version_is_no_session() -> None:
     sessions = Sessions(TOKEN)
     payload = base64.urlsafe_b64encode(b'["id", "Ana", 99999999999]').decode()
-    assert sessions.open(f"{payload}.{sessions._sign('session', payload)}") is None
+    assert sessions.open(f"{payload}.{sessions._sign('Session', payload)}") is None
 
 
 def test_a_login_attempt_is_no_session_has_its_own_secrets_and_ends() -> None:
@@ -61,7 +61,7 @@ def test_a_login_attempt_is_no_session_has_its_own_secrets_and_ends() -> None:
     assert {first.state, first.nonce, first.verifier}.isdisjoint(
         {second.state, second.nonce, second.verifier}
     )
-    cookie = sessions.seal_attempt(first)
+    cookie = sessions.seal(first)
     assert sessions.open_attempt(cookie) == first
     assert sessions.open(cookie) is None
     clock.now += ATTEMPT_SECONDS + 1

@@ -29,7 +29,6 @@ from safepassage.streams.console.review_desk import ReviewDesk
 from safepassage.streams.console.web.app import console_app
 from safepassage.streams.console.web.guard import HEADERS, MAX_BODY_BYTES
 from safepassage.streams.console.web.originals import Originals
-from safepassage.streams.console.web.texts import DocumentTexts
 from safepassage.streams.runtime.progress import Progress
 from safepassage.streams.settings import Settings
 from safepassage.streams.topics import ACCEPTED, REVIEWS
@@ -94,7 +93,7 @@ class Console:
         settings = Settings(console_grace_seconds=0, leakage_sample=0, risk=0.05, **named)
         self.desk = ReviewDesk(CaseStore(0), self.publisher, settings)
         self.desk.ready = True
-        texts = DocumentTexts(self.texts)  # type: ignore[arg-type]
+        texts: Any = self.texts
         login, progress = login_of(settings), Progress("review")
         promise = Promise(self.desk.store, self.publisher, settings)
         app = console_app(
