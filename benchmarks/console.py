@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
 from pydantic import SecretStr

@@ -71,7 +71,7 @@ def before_every_command(
 _EXTRAS = {
     **dict.fromkeys(("demo", "up", "bench"), "demo"),
     **dict.fromkeys(("evaluate", "curve", "train", "learn"), "training"),
-    **dict.fromkeys(("calibrate", "compare", "graph"), "training"),
+    **dict.fromkeys(("calibrate", "graph"), "training"),
     **{"serve": "serve", "mcp": "mcp", "check": "llm"},
 }
 """The extra that a command needs, where it is not "stream"."""

@@ -15,7 +15,7 @@ from typer import Argument, Option
 
 from ..runtime.errors import OperatorError
 from ..settings import settings
-from .options import DAYS_AND_TIMES, By, Reason, Since, utc
+from .options import By, Reason, Since, Until, utc
 from .output import complain, print_line, print_table
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ dead_letters_app = typer.Typer(
 Errors = Annotated[list[str] | None, Option("--error", help="Only this error; may be repeated.")]
 Stages = Annotated[
     list[str] | None, Option("--stage", help="Only what failed in this stage; may be repeated.")
-]
-Until = Annotated[
-    datetime | None, Option("--until", formats=DAYS_AND_TIMES, help="Before this time (UTC).")
 ]
 Ids = Annotated[list[str] | None, Option("--id", help="Only this letter; may be repeated.")]
 

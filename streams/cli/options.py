@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from safepassage.agents.extraction.known_fields import KnownFields
     from safepassage.schemas import ScorerRelease
 
-DAYS_AND_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
+_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]
 
 Since = Annotated[
-    datetime | None, Option("--since", formats=DAYS_AND_TIMES, help="From this time (UTC) on.")
+    datetime | None, Option("--since", formats=_TIMES, help="From this time (UTC) on.")
+]
+Until = Annotated[
+    datetime | None, Option("--until", formats=_TIMES, help="Before this time (UTC).")
 ]
 By = Annotated[
     str,
@@ -51,8 +54,8 @@ def fields_of(schema: str | None) -> KnownFields | None:
 
 
 def utc(when: datetime | None) -> datetime | None:
-    """The same moment with its time zone: the options are in UTC."""
-    return when.replace(tzinfo=UTC) if when else None
+    """The same moment with its time zone: without one the options are in UTC."""
+    return when.replace(tzinfo=UTC) if when and when.tzinfo is None else when
 
 
 def named(release: ScorerRelease) -> str:

@@ -12,11 +12,10 @@ import typer
 from rich.console import Console
 from typer import Option
 
-from ..runtime.errors import OperatorError
 from ..runtime.logs import configure_logging
 from ..settings import settings
 from .label_options import progress_bars
-from .options import ScorerName
+from .options import ScorerName, Since, Until, utc
 from .output import complain, open_outputs, print_line
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ AlignmentThreshold = Annotated[
     float | None,
     Option("--tau", "--alignment-threshold", help="With --from extractions.", min=0, max=1),
 ]
-Since = Annotated[str | None, Option(help="Only records written at this time or later (ISO 8601).")]
 Offsets = Annotated[
     str | None,
     Option(
@@ -70,7 +68,7 @@ def replay(
     origin: Origin = "alignments",
     alignment_threshold: AlignmentThreshold = None,
     since: Since = None,
-    until: Annotated[str | None, Option(help="Only records written before it.")] = None,
+    until: Until = None,
     offsets: Offsets = None,
     memory: Memory = "now",
     rate: Rate = None,
@@ -96,8 +94,8 @@ def replay(
     request = ReplayRequest(
         id=identity,
         origin=origin,
-        since=_moment("--since", since),
-        until=_moment("--until", until),
+        since=utc(since),
+        until=utc(until),
         offsets=offsets,
         alignment_threshold=alignment_threshold,
         memory=memory,
@@ -161,16 +159,3 @@ def show_report(report: ReplayReport, folder: Path | None) -> None:
     if folder:
         page, json_file = write_report(report, folder)
         print_line(f"written: {page} and {json_file}")
-
-
-def _moment(option: str, text: str | None) -> datetime | None:
-    """A time; without a zone it is UTC."""
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise OperatorError(
-            f"{option} {text!r} is no time such as 2026-01-31 or 2026-01-31T12:00:00+01:00"
-        ) from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -109,9 +109,6 @@ async def _write_realignments(stream: BinaryIO, counts: Counter[str]) -> None:
 def compare(
     since: Since = None,
     json: Annotated[Path | None, Option("--json", help="Where the table goes as JSON.")] = None,
-    plot: Annotated[
-        Path | None, Option("--plot", help="Where the plot goes (.png, .svg or .pdf).")
-    ] = None,
 ) -> None:
     """Compare extractors: the share of extractions accepted, per model and prompt.
 
@@ -119,15 +116,12 @@ def compare(
     also rises where the guardrail lets wrong values pass: see the spot checks on the console.
     """
     from ..verdicts.extractor_scores import as_json, compare_extractors
-    from ..verdicts.extractor_scores import plot as draw
 
-    open_outputs(files=(json, plot))
+    open_outputs(files=[json])
     rows = asyncio.run(compare_extractors(settings(), utc(since)))
     _print_scores(rows)
     if json:
         json.write_bytes(orjson.dumps(as_json(rows), option=orjson.OPT_INDENT_2) + b"\n")
-    if plot:
-        draw(rows, plot)
 
 
 def _print_scores(rows: Sequence[ExtractorScore]) -> None:

@@ -12,7 +12,7 @@ import time
 
 import structlog
 
-from safepassage.schemas import Review, StandingDecision, Verdict
+from safepassage.schemas import Review, Verdict
 from safepassage.schemas.reviews_that_count import moment
 from safepassage.schemas.verdict_after_review import decision_on, next_verdict
 
@@ -116,7 +116,8 @@ class Outcomes:
         if verdict := self._follows(case, only_newer=only_newer):
             await self._publish_verdict(verdict)
         # After the verdict, so that a crash in between repeats it instead of losing it.
-        await self._publish_decision(case, decision)
+        await self._publish(Outgoing(DECISIONS, case.id, decision))
+        self._store.add_decision(decision)
 
     async def _correct_late(self, case: Case) -> None:
         """Publish it again where a worker that knew an earlier decision spoke after it."""
@@ -142,17 +143,14 @@ class Outcomes:
 
     async def _publish_verdict(self, verdict: Verdict) -> None:
         topic = ACCEPTED if verdict.decision == "accepted" else QUARANTINE
-        if refused := await self._publisher.publish([Outgoing(topic, verdict.doc_id, verdict)]):
-            log.error("reviewed_verdict_refused", verdict_id=verdict.id, error=refused[0])
-            raise _Refused(refused[0])
+        await self._publish(Outgoing(topic, verdict.doc_id, verdict))
         self._store.add_verdict(verdict, int(time.time() * 1000))
         log.info("reviewed_verdict", verdict_id=verdict.id, decision=verdict.decision)
 
-    async def _publish_decision(self, case: Case, decision: StandingDecision) -> None:
-        if refused := await self._publisher.publish([Outgoing(DECISIONS, case.id, decision)]):
-            log.error("decision_refused", case_id=case.id, error=refused[0])
+    async def _publish(self, outgoing: Outgoing) -> None:
+        if refused := await self._publisher.publish([outgoing]):
+            log.error("outcome_refused", topic=outgoing.topic.name, error=refused[0])
             raise _Refused(refused[0])
-        self._store.add_decision(decision)
 
 
 def _cause(case: Case) -> Review:

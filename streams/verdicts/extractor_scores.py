@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from pathlib import Path
 
 from safepassage.schemas import Decision, Verdict
 from safepassage.schemas.proportion import Proportion
@@ -114,18 +113,3 @@ def as_json(rows: Iterable[ExtractorScore]) -> list[dict[str, object]]:
         | {"n": row.score.total, "score": row.score.share, "score_interval": row.score.interval}
         for row in rows
     ]
-
-
-def plot(rows: list[ExtractorScore], path: Path) -> None:
-    """The scores with their intervals as an image; the suffix of ``path`` names the format."""
-    from safepassage.scoring_worker.evaluation.plots import axes_of  # noqa: PLC0415 - slow
-
-    shares = [row.score.share or 0.0 for row in rows]
-    below = [share - row.score.interval[0] for share, row in zip(shares, rows, strict=True)]
-    above = [row.score.interval[1] - share for share, row in zip(shares, rows, strict=True)]
-    with axes_of(path) as axes:
-        axes.figure.set_figheight(1.3 + 0.45 * len(rows))
-        axes.errorbar(shares, range(len(rows)), xerr=[below, above], fmt="o", capsize=3)
-        axes.set_yticks(range(len(rows)), [f"{row.name} (n={row.score.total})" for row in rows])
-        axes.set(xlim=(0, 1), ylim=(len(rows) - 0.5, -0.5))
-        axes.set_xlabel("share of extractions accepted, with 95% interval")

@@ -26,7 +26,6 @@ COMMANDS = [
     "replay --report {}",
     "shadow --report {}",
     "compare --json {}/figures.json",
-    "compare --plot {}/scores.png",
     "labels export --out {}/labels.jsonl",
     "labels export --out labels.jsonl --documents-out {}/documents.jsonl",
 ]

@@ -67,16 +67,16 @@ async def test_live_verdicts_are_compared_from_a_time_on(kafka: Settings) -> Non
     assert await compare_extractors(kafka, datetime.now(UTC) + timedelta(days=1)) == []
 
 
-async def test_the_command_prints_the_table_and_writes_json_and_a_plot(
+async def test_the_command_prints_the_table_and_writes_json(
     kafka: Settings, tmp_path: Path
 ) -> None:
     await publish(kafka, ACCEPTED, [verdict(n, score=0.9, model="m") for n in range(3)])
     await publish(kafka, QUARANTINE, [verdict(9, score=0.1, model="[bold]hostile")])
-    table, image = tmp_path / "table.json", tmp_path / "plot.png"
+    table = tmp_path / "table.json"
     command = [sys.executable, "-m", "safepassage", "compare"]
     done = await asyncio.to_thread(
         subprocess.run,
-        [*command, "--json", str(table), "--plot", str(image)],
+        [*command, "--json", str(table)],
         env=environment(kafka) | {"COLUMNS": "140"},
         capture_output=True,
         text=True,
@@ -91,4 +91,3 @@ async def test_the_command_prints_the_table_and_writes_json_and_a_plot(
         ("[bold]hostile", 1, 0.0),
     ]
     assert all(0 <= low <= high <= 1 for low, high in (row["score_interval"] for row in rows))
-    assert image.read_bytes().startswith(b"\x89PNG")
