@@ -176,9 +176,6 @@ def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:
         ("Verdict", verdict.id),
         ("Former verdict", verdict.former.verdict_id if verdict.former else None),
     ]
-    if extractor and extractor.usage:
-        tokens = f"{extractor.usage.input_tokens} in, {extractor.usage.output_tokens} out"
-        rows.insert(3, ("Tokens", tokens))
     return tuple((label, value) for label, value in rows if value)
 
 
