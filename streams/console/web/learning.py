@@ -44,6 +44,7 @@ def learning_page(runs: Runs | None) -> dict[str, object]:
     """What the page shows; ``runs`` is None where this console knows of none."""
     asking = runs and runs.asking
     judged = _judged(asking) if asking else None
+    compared = _compared(judged) if judged else ()
     replayed = runs.of(asking.run, "replayed") if runs and asking else None
     return {
         "asking": asking,
