@@ -50,10 +50,7 @@ def learning_page(runs: Runs | None) -> dict[str, object]:
         "asking": asking,
         "progress": runs and runs.progress,
         "events": tuple(reversed(runs.events[-LISTED_EVENTS:])) if runs else (),
-        "compared": (
-            *(_compared(judged) if judged else ()),
-            *_replayed(replayed and replayed.figures),
-        ),
+        "compared": (*compared, *_replayed(replayed and replayed.figures)),
         "bounds": judged.bounds if judged else (),
         "words": WORDS,
     }
