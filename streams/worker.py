@@ -75,10 +75,6 @@ async def _start(
 
 
 async def _check_rights(settings: Settings, roles: Sequence[str]) -> None:
-    """
-    Raises:
-        RoleStopped: this user lacks a right that the roles read with.
-    """
     access = [ACCESS[role] for role in roles]
     topics = dict.fromkeys(settings.topic(topic.name) for a in access for topic in a.reads)
     groups = dict.fromkeys(settings.group(group) for a in access for group in a.groups)

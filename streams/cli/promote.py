@@ -246,7 +246,6 @@ def scorers_list() -> None:
 
 
 def show_detectors(known: Declarations) -> None:
-    """Print a table of them, and which are broken."""
     columns = ("detector", "what it is", "source", "needs", "judges", "cost", "latency")
     rows = []
     for one in known.detectors.values():

@@ -152,7 +152,6 @@ async def _replay(request: ReplayRequest, scorer: Scorer, rate: float | None) ->
 
 
 def show_report(report: ReplayReport, folder: Path | None) -> None:
-    """Print the report, and write it where a folder is given."""
     from ..replay.terminal import print_report, write_report
 
     print_report(report, Console())

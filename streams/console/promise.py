@@ -29,8 +29,6 @@ BY = "safepassage"
 
 
 class Promise:
-    """Watches the risk of what passes."""
-
     def __init__(self, store: CaseStore, publisher: Publisher, settings: Settings) -> None:
         self._store = store
         self._publisher = publisher

@@ -121,7 +121,6 @@ class ReviewDesk:
         self._outcomes.judged(self.store.add_verdict(verdict, at, place), verdict)
 
     def note_review(self, review: Review) -> None:
-        """A review was saved, by us or in an earlier life."""
         self._outcomes.reviewed(self.store.add_review(review), review)
 
     def note_decision(self, decision: StandingDecision) -> None:
@@ -251,7 +250,6 @@ class ReviewDesk:
         await self._outcomes.publish_due()
 
     def refusal(self, review: Review) -> str | None:
-        """The error with which the broker refuses what the decision on a review's case leads to."""
         return self._outcomes.refusal(case_of(review.verdict))
 
     def _if_wanted(self, held: str | None, session: Session, wanted: CaseFilter) -> str | None:

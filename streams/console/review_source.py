@@ -79,7 +79,6 @@ class ReviewSource:
         self._models = {settings.topic(topic.name): topic.model for topic in READ_BY[ROLE]}
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Serve until ``stop`` is set."""
         login = login_of(self._settings)
         await login.way.check()
         async with contextlib.AsyncExitStack() as resources:
@@ -127,7 +126,6 @@ class ReviewSource:
                     raise desk.store.unusable(error) from error
 
     def _opened(self, resources: contextlib.AsyncExitStack) -> ReviewDesk:
-        """The desk with its index and leases; ``resources`` close what it holds."""
         settings, state = self._settings, self._settings.console_state
         if self._originals:
             resources.callback(self._originals.close)

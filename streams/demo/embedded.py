@@ -37,8 +37,6 @@ class EmbeddedServerError(OperatorError):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedStack:
-    """Where the running servers are, and the broker's process."""
-
     bootstrap_servers: str
     redis_url: str
     broker: subprocess.Popen[bytes] | None = None

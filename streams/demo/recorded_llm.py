@@ -95,8 +95,6 @@ class _Message(BaseModel):
 
 
 class Question(BaseModel):
-    """What is read of a request for a chat completion."""
-
     messages: list[_Message] = Field(min_length=1)
     response_format: dict[str, Any] = {}
 
@@ -113,7 +111,6 @@ class Endpoint:
 
     @property
     def app(self) -> Starlette:
-        """The server's application."""
         routes = [
             Route("/v1/chat/completions", self.complete, methods=["POST"]),
             Route("/v1/models", self._models),
@@ -180,7 +177,6 @@ def _asked_types(response_format: dict[str, Any]) -> Sequence[str] | None:
 
 
 async def _refused(_request: Request, error: Exception) -> Response:
-    """An error in the form of the OpenAI API."""
     assert isinstance(error, HTTPException)  # noqa: S101 - the handler of that class
     body = {"error": {"message": f"recorded LLM: {error.detail}", "type": "recording"}}
     return JSONResponse(body, error.status_code, headers=HEADERS | dict(error.headers or {}))

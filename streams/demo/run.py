@@ -33,7 +33,6 @@ environment on a busy machine that takes minutes."""
 
 
 def run_demo() -> None:
-    """The whole flow once, on the bundled corpus; prints the verdicts."""
     console = new_console()
     started = time.monotonic()
     console.print("starting an embedded broker, a Redis, a recorded LLM and the workers …")

@@ -43,7 +43,6 @@ def new_console() -> Console:
 def print_verdicts(
     console: Console, verdicts: Sequence[Verdict], written: Written, seconds: float
 ) -> None:
-    """A summary, a line per document, every stopped extraction with its reason and passage."""
     labels = {_identity(row): row.label for row in written.labelled}
     decisions = Counter(verdict.decision for verdict in verdicts)
     counts = ", ".join(f"{decisions[name]} {name}" for name in DECISIONS)
@@ -120,7 +119,6 @@ def _shorten(text: str) -> str:
 
 
 def _counted(verdicts: Sequence[Verdict], labels: Labels) -> tuple[str, str]:
-    """How many of the wrong ones were stopped, how many of the right ones accepted."""
     judged = [(labels.get(_identity(v)), v.decision == "accepted") for v in verdicts]
     wrong = [accepted for label, accepted in judged if label == 0]
     right = [accepted for label, accepted in judged if label == 1]

@@ -147,7 +147,6 @@ _ORDERS = {
 
 
 def order(wanted: CaseFilter) -> str:
-    """The order of a filter. Spot checks and second opinions come by lot."""
     return _BY_LOT if wanted.pool in ("checks", "second", "double") else _ORDERS[wanted.order]
 
 

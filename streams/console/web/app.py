@@ -138,8 +138,6 @@ def allowed(role: Role) -> Callable[[Handler], Callable[[Console, Request], Awai
 
 
 class Console:
-    """The handlers. One for all reviewers."""
-
     def __init__(
         self,
         desk: ReviewDesk,
@@ -231,7 +229,6 @@ class Console:
 
     @allowed("reader")
     async def document(self, request: Request, session: Session) -> Response:
-        """The whole text, as nothing but text."""
         case = self.desk.store.case(request.path_params["case_id"])
         found = await document_text(self._texts, case.verdict) if case else None
         if not found or not found.text:
@@ -240,7 +237,6 @@ class Console:
 
     @allowed("reader")
     async def page(self, request: Request, _session: Session) -> Response:
-        """A page of the file that the document was read from, as a picture."""
         case = self.desk.store.case(request.path_params["case_id"])
         if case is None or self._originals is None:
             raise HTTPException(404, "There is no such page.")
@@ -252,7 +248,6 @@ class Console:
 
     @allowed("reviewer")
     async def decide(self, request: Request, session: Session) -> Response:
-        """Save what the reviewer says, then go on to the next case."""
         form = {name: str(value) for name, value in (await request.form()).items()}
         wanted = CaseFilter.parse(form)
         case = self.desk.store.case(request.path_params["case_id"])
@@ -305,7 +300,6 @@ class Console:
 
     @allowed("lead")
     async def promote(self, request: Request, session: Session) -> Response:
-        """Promote the candidate that asks, or end its run."""
         form = await request.form()
         run = str(request.path_params["run"])
         if self._candidates is None:
@@ -329,7 +323,6 @@ class Console:
 
     @allowed("reader")
     async def show_measures(self, _request: Request, session: Session) -> Response:
-        """Leakage and the extractors' scores."""
         store = self.desk.store
         extractors = measures.extractor_scores(store)
         context = {

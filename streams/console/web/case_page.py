@@ -155,7 +155,6 @@ def _filled(form: ValueForm, typed: Mapping[str, str] | None) -> ValueForm:
 
 
 def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:
-    """Where everything came from, as far as the verdict says."""
     extractor, document, alignment = verdict.extractor, verdict.document, verdict.alignment
     matched = places = ""
     if alignment:

@@ -22,8 +22,6 @@ class BadCorrection(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One field of the form: its ``name``, the label a person reads, and what is in it."""
-
     name: str
     label: str
     text: str
@@ -140,8 +138,6 @@ _SHORT: Final[Mapping[DecisionReason, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ReasonButton:
-    """A button that refuses for a reason: what it sends, its words, its key."""
-
     reason: DecisionReason
     label: str
     sentence: str
@@ -167,7 +163,6 @@ def read_decision(form: Mapping[str, str]) -> tuple[ReviewDecision, DecisionReas
 
 
 def read_comment(form: Mapping[str, str]) -> str:
-    """The comment, in one line and cut at its limit."""
     return _line(form, "comment")[:MAX_COMMENT]
 
 

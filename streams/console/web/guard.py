@@ -38,8 +38,6 @@ def peer(request: Request) -> str:
 
 
 class Guard:
-    """ASGI middleware, outermost."""
-
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 

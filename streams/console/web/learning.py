@@ -33,8 +33,6 @@ FIGURES = ("recall", "precision", "f1", "accepted", "macro_f1")
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One figure of the live scorer and of the candidate."""
-
     name: str
     live: str
     candidate: str

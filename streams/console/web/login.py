@@ -84,7 +84,6 @@ class Entrance:
         return self._page(request, "")
 
     async def login(self, request: Request) -> Response:
-        """Name and token in; a session of its own and the way to the queue out."""
         if not isinstance(self._way, TokenLogin):
             return self._page(request, "There is no token here.", 403)
         session, form = self.session(request), await request.form()
@@ -129,7 +128,6 @@ class Entrance:
         return response
 
     async def callback(self, request: Request) -> Response:
-        """Back from the identity provider, with a code or an error."""
         if isinstance(self._way, TokenLogin | ProxyLogin):
             return RedirectResponse("/login", 303)
         attempt = self._sessions.open_attempt(request.cookies.get(ATTEMPT_COOKIE, ""))
@@ -204,7 +202,6 @@ class Entrance:
 
 
 def foreign_form() -> HTTPException:
-    """The answer to a form that is not from a page of its session."""
     return HTTPException(403, "This form is not from a page of this session.")
 
 

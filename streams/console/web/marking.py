@@ -56,7 +56,6 @@ class Piece:
 
 
 def compare(quote: str, passage: str) -> Comparison:
-    """Where ``quote`` and ``passage`` differ, character by character."""
     if max(len(quote), len(passage)) > MAX_SHOWN_CHARACTERS:
         return Comparison((Segment(cut(quote), False),), (Segment(cut(passage), False),), None)
     left: list[Segment] = []

@@ -59,8 +59,6 @@ class EvidencePages:
 
 
 class Originals:
-    """Pages of the files that documents were read from."""
-
     def __init__(self, settings: Settings, reread: RereadDocument) -> None:
         self._root = settings.originals
         self._answers = settings.topic(RESPONSES.name)
@@ -78,7 +76,6 @@ class Originals:
         self._pictures.clear()
 
     def close(self) -> None:
-        """End the process that draws."""
         self._intake.close()
 
     async def pages(self, verdict: Verdict) -> EvidencePages:

@@ -21,7 +21,6 @@ def render(name: str, context: Mapping[str, object], status: int = 200) -> HTMLR
 
 
 def ago(milliseconds: int) -> str:
-    """How long ago a time was, in words."""
     if milliseconds == UNKNOWN_TIME:
         return "age unknown"
     seconds = max(0, int(time.time() - milliseconds / 1000))
@@ -33,7 +32,6 @@ def ago(milliseconds: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share in percent with one decimal, or a dash where it is missing."""
     return "–" if share is None else f"{100 * share:.1f}%"
 
 

@@ -62,8 +62,6 @@ _STATUS: dict[type[Exception], int] = {
 
 
 class Views:
-    """Pages for a session."""
-
     def __init__(
         self,
         desk: ReviewDesk,
@@ -78,7 +76,6 @@ class Views:
         self._facets: tuple[float, dict[str, object]] = (-FRESH_SECONDS, {})
 
     def frame(self, session: Session) -> dict[str, object]:
-        """What every page of a reviewer needs."""
         return {
             "reviewer": session.reviewer,
             "csrf": self._entrance.csrf(session),
@@ -87,21 +84,18 @@ class Views:
         }
 
     def forbidden(self, session: Session) -> Response:
-        """The answer to those whose role is too low."""
         message = f"You are logged in as a {session.role}, who may not do this."
         return render("notice.html", self.frame(session) | {"message": message, "query": ""}, 403)
 
     def notice(
         self, session: Session, wanted: CaseFilter, error: DeskError | LeasesAway
     ) -> Response:
-        """The news that nothing was saved, and the way on."""
         context = {"message": str(error), "query": query_string(wanted)}
         return render("notice.html", self.frame(session) | context, _STATUS[type(error)])
 
     def queue_frame(
         self, request: Request, session: Session, wanted: CaseFilter
     ) -> dict[str, object]:
-        """What is above a case and above the table of cases."""
         saved = self._desk.store.review(request.query_params.get("saved", ""))
         own = saved if saved and saved.person == session.person else None
         return (
