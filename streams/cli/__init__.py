@@ -27,10 +27,10 @@ app = typer.Typer(
 )
 _COMMANDS = {
     **{"demo": "demo up recorded_llm", "worker": "worker doctor", "submit": "submit files"},
-    **{"check": "check", "verdicts": "verdicts realignments watch compare"},
-    **{"evaluate": "evaluate curve", "train": "train", "calibrate": "calibrate"},
-    **{"learn": "learn", "replay": "replay", "promote": "promote rollback shadow scorers_app"},
-    **{"serve": "serve mcp", "bench": "bench", "schemas": "schemas"},
+    **{"check": "check", "verdicts": "verdicts realignments watch compare schemas"},
+    **{"evaluate": "evaluate curve", "train": "train learn", "calibrate": "calibrate"},
+    **{"replay": "replay", "promote": "promote rollback shadow scorers_app"},
+    **{"serve": "serve mcp", "bench": "bench"},
     **{"erase": "erase keys_app", "graph": "graph_app", "labels": "labels_app"},
     **{"audit": "audit_app", "dead_letters": "dead_letters_app"},
 }

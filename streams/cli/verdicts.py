@@ -1,4 +1,4 @@
-"""``verdicts``: what was decided, for a program."""
+"""What programs read: ``verdicts``, ``realignments``, ``compare``, ``watch``, ``schemas``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Sequence
+from importlib import metadata
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
 
 import orjson
 import typer
-from typer import Option
+from typer import Argument, Option
 
 from ..settings import settings
 from .options import Since, utc
-from .output import complain, file_or_stdout, open_outputs, print_table
+from .output import complain, file_or_stdout, open_outputs, print_line, print_table
 
 if TYPE_CHECKING:
     from ..verdicts.extractor_scores import ExtractorScore
@@ -163,3 +165,15 @@ async def _learning() -> str:
 
     progress = (await read_runs(settings())).progress
     return f"learning · {progress}" if progress else ""
+
+
+def schemas(
+    event: Annotated[
+        str | None, Argument(help="An event, such as Verdict; all topics if left out.")
+    ] = None,
+) -> None:
+    """Print the JSON Schema of one kind of event, or an AsyncAPI 3 document of all topics."""
+    from ..asyncapi import asyncapi_document, event_schema
+
+    made = event_schema(event) if event else asyncapi_document(metadata.version("safepassage"))
+    print_line(dumps(made, indent=2, ensure_ascii=False))

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 from safepassage.schemas import ReviewerLogin
 from safepassage.schemas.review import person
 
-from ..login_settings import Role
+from ..settings import Role
 
 ATTEMPT_SECONDS = 600
 MAX_SIGNATURE = 200

@@ -22,8 +22,8 @@ from safepassage.schemas import ReviewerLogin
 from safepassage.schemas.review import MAX_SUBJECT
 from safepassage.settings import split_names
 
-from ...login_settings import LoginSettings, Role
 from ...runtime.errors import OperatorError
+from ...settings import Role, Settings
 from .person import LoginRefused, Person, display_name, role_of
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class ProxyLogin:
 
     way = "proxy"
 
-    def __init__(self, settings: LoginSettings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
         secret = settings.console_secret
         self._secret = secret.get_secret_value() if secret else ""
@@ -176,7 +176,7 @@ class Login:
     behind_tls: bool = False
 
 
-def login_of(settings: LoginSettings) -> Login:
+def login_of(settings: Settings) -> Login:
     mode = settings.console_login
     _refuse_contradictions(settings)
     revocations = Revocations(settings.console_revoked)
@@ -200,7 +200,7 @@ def login_of(settings: LoginSettings) -> Login:
     return Login(_oidc().OidcLogin(settings), key, revocations, behind_tls=behind_tls)
 
 
-def _refuse_contradictions(settings: LoginSettings) -> None:
+def _refuse_contradictions(settings: Settings) -> None:
     mode = settings.console_login
     if missing := [name for name in _WANTED[mode] if not getattr(settings, name)]:
         raise OperatorError(f"{_PREFIX}LOGIN={mode} also needs {_variables(missing)}")
@@ -243,7 +243,7 @@ def _refuse_contradictions(settings: LoginSettings) -> None:
         raise OperatorError(f"{_PREFIX}OIDC_SCOPES has to hold openid")
 
 
-def _refuse_open_proxy(settings: LoginSettings) -> None:
+def _refuse_open_proxy(settings: Settings) -> None:
     if not settings.console_groups_header:
         raise OperatorError(
             f"{_PREFIX}LOGIN=proxy also needs {_PREFIX}GROUPS_HEADER, for the roles"

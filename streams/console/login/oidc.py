@@ -22,8 +22,8 @@ from joserfc.jws import JWSRegistry
 from safepassage.schemas import ReviewerLogin
 from safepassage.schemas.review import MAX_SUBJECT
 
-from ...login_settings import LoginSettings
 from ...runtime.errors import OperatorError
+from ...settings import Settings
 from ..session import LoginAttempt
 from .person import LoginRefused, Person, claim_at, display_name, groups_in, role_of
 
@@ -46,7 +46,7 @@ class OidcLogin:
 
     way = "oidc"
 
-    def __init__(self, settings: LoginSettings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._issuer = settings.console_oidc_issuer or ""
         self._metadata: dict[str, Any] | None = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from safepassage.schemas import ReviewerLogin
 
-from ...login_settings import LoginSettings, Role
+from ...settings import Role, Settings
 from ..session import reviewer_name
 
 
@@ -22,7 +22,7 @@ class Person:
     role: Role
 
 
-def role_of(groups: Collection[str], settings: LoginSettings) -> Role:
+def role_of(groups: Collection[str], settings: Settings) -> Role:
     """The highest role that ``groups`` give, else the least. Raises `LoginRefused` where readers
     are named by group, and none of ``groups`` gives any role."""
     if not set(settings.console_lead_groups).isdisjoint(groups):

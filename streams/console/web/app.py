@@ -25,11 +25,10 @@ from safepassage.schemas.reviews_that_count import case_id
 from safepassage.schemas.wording import REASONS
 
 from ...kafka.publisher import PublishFailed
-from ...login_settings import Role
 from ...runtime.errors import OperatorError
 from ...runtime.health import health_app
 from ...runtime.progress import Progress
-from ...settings import Settings
+from ...settings import Role, Settings
 from ..index import measures
 from ..index.case_filter import CaseFilter
 from ..index.store import Case

@@ -15,9 +15,8 @@ from safepassage.schemas.reviews_that_count import case_id
 from safepassage.streams.console.login.modes import login_of
 from safepassage.streams.console.web.app import Console as App
 from safepassage.streams.console.web.app import console_app, required_role
-from safepassage.streams.login_settings import Role
 from safepassage.streams.runtime.progress import Progress
-from safepassage.streams.settings import Settings
+from safepassage.streams.settings import Role, Settings
 from safepassage.streams.topics import REVIEWS
 from tests.streams.console.cases import verdict
 
