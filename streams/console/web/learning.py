@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from safepassage.schemas import LearningEvent
+from safepassage.schemas.proportion import Proportion
 from safepassage.scoring_worker.risk.accepted import AcceptedRisk
 
 from ...release.promotion_bounds import PromotionResult
-from ...replay.report_schema import Rate
 
 if TYPE_CHECKING:
     from ...learning.events import Runs
@@ -71,7 +71,7 @@ def _replayed(figures: Any) -> Sequence[Compared]:
     """What would pass without a person, and how much of it is wrong, by the replay."""
     try:
         sides = [figures["before"], figures["after"]]
-        passed = [str(Rate.model_validate(side["passed"])) for side in sides]
+        passed = [_share(side["passed"]) for side in sides]
         risks = [str(AcceptedRisk.model_validate(side["risk"])) for side in sides]
     except (KeyError, TypeError, ValueError):
         return ()  # an event from before replays said it
@@ -79,3 +79,9 @@ def _replayed(figures: Any) -> Sequence[Compared]:
         Compared("passes without a person", *passed),
         Compared("wrong of what passes", *risks),
     )
+
+
+def _share(passed: Mapping[str, Any]) -> str:
+    proportion = Proportion(int(passed["successes"]), int(passed["total"]))
+    low, high = proportion.interval
+    return f"{proportion.share or 0.0:.3f} [{low:.3f}, {high:.3f}] of {proportion.total}"
