@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from safepassage import scoring_worker
 from safepassage.schemas import ScorerRelease
-from safepassage.streams.cli import app, promote, replay, scorers, shadow
+from safepassage.streams.cli import app, promote, replay
 from safepassage.streams.release.releases import releases_in_force
 from safepassage.streams.runtime.errors import OperatorError
 from safepassage.streams.settings import Settings
@@ -29,7 +29,7 @@ def operator(kafka: Settings, monkeypatch) -> Settings:
     asyncio.run(judged_live(settings))
     monkeypatch.setattr(scoring_worker, "load_scorer", shelf(OLD, NEW))
     monkeypatch.setattr(replay.os, "nice", lambda _: 0)
-    for module in (promote, replay, scorers, shadow):
+    for module in (promote, replay):
         monkeypatch.setattr(module, "settings", lambda: settings)
     return settings
 
