@@ -127,7 +127,7 @@ async def _promote(
 
 def _print(result: PromotionResult) -> None:
     old, new = result.incumbent, result.candidate
-    rows = [
+    rows: list[tuple[str, ...]] = [
         ("scorer", old.scorer, new.scorer, ""),
         ("revision", old.revision, new.revision, ""),
     ]
