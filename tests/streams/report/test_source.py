@@ -161,7 +161,7 @@ async def test_a_document_that_is_erased_later_is_waited_for_no_longer(kafka: Se
             return source._tally._count == documents
 
         await until(lambda: holds(1))
-        protection(kafka).add(Erasure(doc_id="d0", at=datetime.now(UTC), by="Ada", reason=""))
+        protection(kafka).add(Erasure(doc_id="d0", at=datetime.now(UTC), by="Ada", reason="asked"))
         await until(lambda: holds(0))
     assert set(await reports(kafka)) == {"d1"}
 
