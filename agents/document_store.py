@@ -14,9 +14,9 @@ text is checked against the digest under which it was asked for.
 import asyncio
 import sys
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import redis.asyncio
 import structlog
@@ -66,8 +66,6 @@ T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
-Read = Literal["local", "redis", "reread", "corrupt"]
-
 Reread = Callable[[Coordinates], Awaitable[str]]
 """Reads the text of the document at these coordinates.
 
@@ -111,11 +109,9 @@ class DocumentStore:
             memory of all texts together is bounded by Redis' own ``maxmemory``.
         local_cache_bytes: how much of the worker's own memory may hold texts.
         redis_timeout: seconds that a call may take.
-        observe: told each time what ``reads`` counts.
+        observe: told each time what `get` was answered by: ``local``, ``redis`` or ``reread``; and
+            ``corrupt``, of a text in Redis that was not what its key says.
         erased: whether a document, by its id, was erased: it is missing then, and put nowhere.
-
-    ``reads`` counts what `get` was answered by: ``local``, ``redis`` or ``reread``; and
-    ``corrupt``, texts in Redis that were not what their key says.
     """
 
     def __init__(
@@ -141,11 +137,6 @@ class DocumentStore:
         self._paused_until = float("-inf")
         self._failing: set[str] = set()
         self._observe = observe
-        self.reads: Counter[Read] = Counter()
-
-    def _note(self, read: Read) -> None:
-        self.reads[read] += 1
-        self._observe(read)
 
     async def put(self, ref: DocumentRef, text: str) -> None:
         """Keeps ``text`` at hand. Without Redis it is only kept in memory. Raises
@@ -168,7 +159,7 @@ class DocumentStore:
             raise DocumentMissing(f"{ref.id} was erased")
         text = self._local.get(ref.digest)
         if text is not None:
-            self._note("local")
+            self._observe("local")
             return text
         task = self._under_way.get(ref)
         if task is None:
@@ -195,7 +186,7 @@ class DocumentStore:
             raise DocumentMissing(f"no text for {ref.id}, and no coordinates to read it from")
         text = await self._reread(ref.coordinates)
         await self._verify(ref, text)
-        self._note("reread")
+        self._observe("reread")
         return text
 
     async def _verify(self, ref: DocumentRef, text: str) -> None:
@@ -210,11 +201,11 @@ class DocumentStore:
             text = await _off_loop(_decompressed, stored, 4 * ref.length)
             await self._verify(ref, text)
         except (zstandard.ZstdError, UnicodeDecodeError, DocumentMismatch):
-            self._note("corrupt")
+            self._observe("corrupt")
             log.warning("stored_text_is_another", doc_id=ref.id, digest=ref.digest)
             await self._ask_redis(self._redis.delete, text_key(ref.digest))
             return None
-        self._note("redis")
+        self._observe("redis")
         return text
 
     async def _put_in_redis(self, ref: DocumentRef, text: str) -> None:

@@ -51,7 +51,7 @@ def extract(
         LLMError: the LLM gave no answer, or none that can be read.
         MissingExtra: the extra "llm" has to be installed for it.
     """
-    asked = aextract(
+    asked = _extract(
         document, schema, model=model, examples=examples, client=client, settings=settings
     )
     # In a notebook a loop runs already.
@@ -59,16 +59,15 @@ def extract(
         return thread.submit(asyncio.run, asked).result()
 
 
-async def aextract(
+async def _extract(
     document: str | Document | Path,
     schema: SchemaLike,
     *,
-    model: str | None = None,
-    examples: Sequence[Any] = (),
-    client: AsyncOpenAI | None = None,
-    settings: LLMSettings | None = None,
+    model: str | None,
+    examples: Sequence[Any],
+    client: AsyncOpenAI | None,
+    settings: LLMSettings | None,
 ) -> list[Extraction]:
-    """`extract` in an event loop, which is the one of ``client``."""
     try:
         from safepassage.agents.extraction.extractor import Extractor  # noqa: PLC0415 - of an extra
         from safepassage.agents.extraction.schema_loading import (  # noqa: PLC0415

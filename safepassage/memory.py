@@ -103,11 +103,7 @@ class DecisionMemory:
             return known is not None
 
     def save(self, path: str | Path) -> None:
-        """Write a copy to ``path``.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Write a copy to ``path``. Raises `OSError` where it cannot be written."""
         from safepassage.scoring_worker.memory.file import MemoryFile
 
         with self._lock:

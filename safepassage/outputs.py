@@ -43,11 +43,8 @@ def extractions_of(output: Any) -> list[Extraction]:
 
 def filled(output: Any) -> Any:
     """What was filled: of langchain's answer with ``include_raw`` what was parsed, of a run of
-    pydantic-ai its output; anything else as it is.
-
-    Raises:
-        ValueError: langchain says that the LLM's answer could not be read.
-    """
+    pydantic-ai its output; anything else as it is. Raises `ValueError` where langchain says
+    that the LLM's answer could not be read."""
     if isinstance(output, BaseModel | AnnotatedDocument):
         return output
     if isinstance(output, Mapping) and {"parsed", "parsing_error"} <= set(output):

@@ -42,7 +42,7 @@ class ChatCompletion(BaseModel):
     usage: _Tokens | None = None
 
     @property
-    def text(self) -> str:
+    def content(self) -> str:
         """What the model wrote; empty where it wrote nothing."""
         return self.choices[0].message.content or ""
 
@@ -55,6 +55,11 @@ class ChatCompletion(BaseModel):
             (place.token, {one.token: one.logprob for one in place.top_logprobs})
             for place in ((told and told.content) or ())
         )
+
+    @property
+    def first_token(self) -> dict[str, float]:
+        """The likeliest first tokens with their log-probabilities; empty where none were told."""
+        return self.tokens[0][1] if self.tokens else {}
 
     @property
     def declined(self) -> bool:

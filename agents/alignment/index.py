@@ -78,10 +78,7 @@ class DocumentIndex:
             threshold: tau in [0, 1], below which the context does not count as found.
             exact: False to stop, without spans, as soon as D < threshold is proven: about twice
                 as fast on a context that is nowhere in the document.
-            deadline: of `time.monotonic`, in seconds.
-
-        Raises:
-            AlignmentTimeoutError: the deadline passed.
+            deadline: of `time.monotonic`, in seconds; then `AlignmentTimeoutError` is raised.
         """
         needle = normalised_context(context)
         if not needle:

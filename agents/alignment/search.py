@@ -18,7 +18,8 @@ _PROMISING = 5
 
 
 class SearchedText:
-    """A normalised document, searched for contexts that are not in it exactly."""
+    """A normalised document, searched for contexts that are not in it exactly. Its methods raise
+    `AlignmentTimeoutError` where the deadline (of `time.monotonic`) passed."""
 
     def __init__(self, document: Codes) -> None:
         self._document = document
@@ -32,8 +33,7 @@ class SearchedText:
         return Anchors(self._document)
 
     def in_windows(self, context: Codes, deadline: float | None = None) -> LocalAlignment | None:
-        """Biopython's first alignment, if it is good enough to be certified; else None. Raises
-        `AlignmentTimeoutError` where the deadline (of `time.monotonic`) passed."""
+        """Biopython's first alignment, if it is good enough to be certified; else None."""
         score, windows = self._windows(context, deadline)
         if len(windows) > 1:  # a score takes a fourth of the time of an alignment
             parts = ((window, self._document[slice(*window)]) for window in windows)
@@ -43,8 +43,7 @@ class SearchedText:
         return max(found, key=lambda alignment: alignment.score, default=None)
 
     def anywhere(self, context: Codes, deadline: float | None = None) -> LocalAlignment | None:
-        """Biopython's first alignment; None where no character matches. Raises
-        `AlignmentTimeoutError` where the deadline (of `time.monotonic`) passed."""
+        """Biopython's first alignment; None where no character matches."""
         if len(self._document) <= BIOPYTHON_WIDTH:
             return biopython_first(self._document, context)
         end = self._swept.best_endpoint(context, deadline)
@@ -53,8 +52,7 @@ class SearchedText:
     def refuted(
         self, context: Codes, threshold: float, deadline: float | None = None
     ) -> float | None:
-        """An upper bound on D that is below ``threshold``, None where none was proven. Raises
-        `AlignmentTimeoutError` where the deadline (of `time.monotonic`) passed."""
+        """An upper bound on D that is below ``threshold``, None where none was proven."""
         return self._bound.below(context, threshold, deadline)
 
     @cached_property

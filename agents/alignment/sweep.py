@@ -46,14 +46,8 @@ class SweptText:
     def best_endpoint(self, context: Codes, deadline: float | None = None) -> Endpoint | None:
         """The end of the first best alignment; None where no character matches.
 
-        Memory: a dozen rows of a block, and a row for each character of a context in use.
-
-        Args:
-            deadline: of `time.monotonic`, in seconds.
-
-        Raises:
-            AlignmentTimeoutError: the deadline passed.
-        """
+        Memory: a dozen rows of a block, and a row for each character of a context in use. Raises
+        `AlignmentTimeoutError` where the deadline (of `time.monotonic`) passed."""
         symbols = context.tolist()
         best = Endpoint(0, 0, 0)
         # Blocks overlap by more than the longest alignment: each is complete in one of them.

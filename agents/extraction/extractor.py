@@ -10,12 +10,13 @@ from typing import Any
 import structlog
 from openai import AsyncOpenAI
 
-from safepassage.llm_calls.caller import Caller, Completion, Question
+from safepassage.llm_calls.caller import Caller, Question
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMError, LLMUnavailable
 from safepassage.llm_calls.price import Price
 from safepassage.llm_calls.retrying import RetryPolicy, Within, unwatched
 from safepassage.schemas import (
+    ChatCompletion,
     Document,
     DocumentRef,
     Extraction,
@@ -66,7 +67,7 @@ class CompletionCaller:
         )
         self.limit = AdaptiveLimit(max_concurrency, overload=LLMUnavailable)
 
-    async def complete(self, text: str, then: Sequence[Message] = ()) -> Completion:
+    async def complete(self, text: str, then: Sequence[Message] = ()) -> ChatCompletion:
         """The LLM's answer on ``text``, or to what comes ``then`` in that conversation. Raises
         `LLMError` as drawn in `safepassage.llm_calls.errors`."""
         asked = messages(text, self._schema.json_schema, self._schema.examples)
@@ -263,7 +264,7 @@ class Extractor:
         usage = self._usage([each for _, completions in answers for each in completions], started)
         return merge(chunks, [answer for answer, _ in answers]), usage
 
-    async def _ask_about(self, chunk: Chunk) -> tuple[Answer, list[Completion]]:
+    async def _ask_about(self, chunk: Chunk) -> tuple[Answer, list[ChatCompletion]]:
         completion = await self._caller.complete(chunk.text)
         answer = read_answer(self._schema, completion.content)
         if self._ask_again_below is None:
@@ -283,7 +284,7 @@ class Extractor:
         standing, _ = await asyncio.to_thread(sifted, chunk.text, offered, tau)
         return mended(answer, wrong, standing), [completion, second]
 
-    def _usage(self, completions: Sequence[Completion], started: float) -> Usage:
+    def _usage(self, completions: Sequence[ChatCompletion], started: float) -> Usage:
         tokens_in = sum(completion.input_tokens for completion in completions)
         tokens_out = sum(completion.output_tokens for completion in completions)
         return Usage(

@@ -12,7 +12,7 @@ from safepassage.schemas import Extraction, SchemaField
 
 from .answers import GenericSchema
 from .schema_fields import entity_places, other_fields, schema_field
-from .schema_loading import SchemaLike, entity_model, imported_class, load_schema, schema_of
+from .schema_loading import SchemaLike, configured, entity_model, imported_class, schema_of
 
 Places = Mapping[str, SchemaField]
 """What is said of one entity type, by the name of the field; "" where it has none."""
@@ -59,22 +59,14 @@ def known_fields(given: SchemaLike) -> KnownFields | None:
         return _of_model(entity_model(given))
     schema = schema_of(given)
     assert isinstance(schema, GenericSchema)  # noqa: S101 (for the type checker)
-    return _generic(schema)
+    fields = {name: {said.name or "": said} for name, said in schema.fields.items()}
+    return KnownFields(fields) if fields else None
 
 
 def configured_fields(spec: str | None, entity_types: Sequence[str] = ()) -> KnownFields | None:
     """The fields of the schema that ``SAFEPASSAGE_SCHEMA`` or ``SAFEPASSAGE_ENTITY_TYPES`` names;
     None where neither is set. Raises `SchemaError` where it is no schema, or both are set."""
-    if spec and not entity_types:
-        return known_fields(spec)
-    schema = load_schema(spec, entity_types)
-    assert isinstance(schema, GenericSchema)  # noqa: S101
-    return _generic(schema)
-
-
-def _generic(schema: GenericSchema) -> KnownFields | None:
-    fields = {name: {said.name or "": said} for name, said in schema.fields.items()}
-    return KnownFields(fields) if fields else None
+    return known_fields(configured(spec, entity_types))
 
 
 def _of_model(model: type[BaseModel]) -> KnownFields:

@@ -39,13 +39,14 @@ def load_schema(spec: str | None, entity_types: Sequence[str] = ()) -> Extractio
     pydantic model that holds `Entity` subclasses, or is one itself. Without ``spec`` the answer is
     a flat list of entities, of any type where none is given. Raises `SchemaError` where there is no
     such class, or it holds nothing to extract."""
-    if spec:
-        if entity_types:
-            raise SchemaError("give either a schema class or entity types, not both")
-        if spec.endswith(".json"):
-            return GenericSchema(_described_types(Path(spec)))
-        return user_schema(imported_class(spec))
-    return GenericSchema(_distinct_types(entity_types))
+    return schema_of(configured(spec, entity_types))
+
+
+def configured(spec: str | None, entity_types: Sequence[str]) -> str | Sequence[str]:
+    """Whichever of the two settings is set. Raises `SchemaError` where both are."""
+    if spec and entity_types:
+        raise SchemaError("give either a schema class or entity types, not both")
+    return spec or entity_types
 
 
 def user_schema(model: type[BaseModel]) -> UserSchema:
@@ -117,10 +118,12 @@ def _wrong(schema: ExtractionSchema, example: Example) -> str | None:
 
 def schema_of(given: SchemaLike) -> ExtractionSchema:
     """The schema of a pydantic model, of entity types, of a mapping from entity types to what each
-    is (a description or a `SchemaField`), or what `load_schema` reads. Raises `SchemaError` where
-    it is no schema."""
+    is (a description or a `SchemaField`), or of the ``spec`` of `load_schema`. Raises `SchemaError`
+    where it is no schema."""
     if isinstance(given, str):
-        return load_schema(given)
+        if given.endswith(".json"):
+            return GenericSchema(_described_types(Path(given)))
+        return user_schema(imported_class(given))
     if isinstance(given, type) and issubclass(given, BaseModel):
         return user_schema(given)
     if isinstance(given, Mapping):

@@ -76,14 +76,12 @@ def rules_of(sheets: Iterable[tuple[str, str]]) -> list[Rule]:
 
 def declarations_of(style: str) -> tuple[Declaration, ...]:
     """Those of a ``style`` attribute."""
-    return _kept(style) if len(style) <= _MAX_KEPT else _parsed(style)
+    if not style:
+        return ()
+    return _parsed(style) if len(style) <= _MAX_KEPT else _parsed.__wrapped__(style)
 
 
 @lru_cache(maxsize=1024)
-def _kept(style: str) -> tuple[Declaration, ...]:
-    return _parsed(style) if style else ()
-
-
 def _parsed(style: str) -> tuple[Declaration, ...]:
     css = extra_module("tinycss2", "files")
     found = css.parse_blocks_contents(style, skip_comments=True, skip_whitespace=True)

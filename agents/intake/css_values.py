@@ -65,14 +65,10 @@ def percent(token: Any) -> float | None:
 def colour(token: Any) -> Colour | None:
     """None for what is no colour, or depends on another."""
     text = token.serialize()
-    return _kept_colour(text) if len(text) <= _MAX_KEPT else _colour(text)
+    return _colour(text) if len(text) <= _MAX_KEPT else _colour.__wrapped__(text)
 
 
 @lru_cache(maxsize=1024)
-def _kept_colour(text: str) -> Colour | None:
-    return _colour(text)
-
-
 def _colour(text: str) -> Colour | None:
     found = extra_module("tinycss2.color4", "files").parse_color(text)
     if found is None or found == "currentcolor":

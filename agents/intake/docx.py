@@ -106,7 +106,7 @@ class _Reader:
     def _table(self, table: Any, depth: int) -> Iterator[str]:
         above: dict[int, str] = {}
         for row in table.iter(f"{_WORD}tr"):
-            if _owner(row, "tbl") is not table:
+            if next(row.iterancestors(f"{_WORD}tbl")) is not table:
                 continue
             cells: list[str] = []
             for cell in row.iterchildren(f"{_WORD}tc"):
@@ -182,12 +182,6 @@ def _hides(properties: Any) -> bool:
 
 def _name(element: Any) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-
-
-def _owner(element: Any, name: str) -> Any:
-    while element is not None and _name(element) != name:
-        element = element.getparent()
-    return element
 
 
 def _attribute(element: Any, properties: str, name: str) -> str | None:

@@ -1,14 +1,11 @@
 """`Intake`: files in, documents out, even if a file crashes the process that reads it."""
 
 import os
-import selectors
 import subprocess
 import sys
 import threading
-import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import IO
 
 from pydantic import ValidationError
 
@@ -16,7 +13,7 @@ from .file_documents import Imported
 from .limits import Limits, Refused
 from .reader_process import DOCUMENTS, PICTURE, REFUSAL, Request, failed
 
-_CHUNK = 64 * 1024
+_HEAD_BYTES = 20
 _ANSWER_BYTES = 256 * 2**20
 _KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TMPDIR", "OMP_NUM_THREADS", "LD_LIBRARY_PATH")
 _ROOT = Path(__file__).parents[3]
@@ -68,17 +65,25 @@ class Intake(AbstractContextManager["Intake"]):
         if len(raw) > self.limits.file_bytes:
             raise Refused(f"has {len(raw)} bytes; at most {self.limits.file_bytes} are read")
         with self._lock:
-            deadline = time.monotonic() + self.limits.seconds
             try:
                 process = self._running()
-                _write(process, request.model_dump_json().encode() + b"\n" + raw, deadline)
-                answer = _read(process, deadline)
-            except TimeoutError:
-                self._end()
-                raise Refused(f"was not read within {self.limits.seconds:g} s") from None
+            except OSError as error:
+                raise Refused(f"got no process to be read in ({error.strerror})") from None
+            late = threading.Event()
+            watch = threading.Timer(self.limits.seconds, _stop, (process, late))
+            watch.start()
+            try:
+                answer = _exchange(process, request.model_dump_json().encode() + b"\n" + raw)
             except (OSError, ValueError):
-                code = self._end()
-                raise Refused(f"ended the process that read it ({code})") from None
+                answer = b""
+            finally:
+                watch.cancel()
+                watch.join()
+            if late.is_set():
+                self._end()
+                raise Refused(f"was not read within {self.limits.seconds:g} s")
+            if not answer:
+                raise Refused(f"ended the process that read it ({self._end()})")
             if answer[:1] not in (DOCUMENTS, PICTURE, REFUSAL):
                 self._end()
                 raise Refused("gave an answer that cannot be read")
@@ -102,8 +107,6 @@ class Intake(AbstractContextManager["Intake"]):
                 cwd="/",
                 close_fds=True,
             )
-            for pipe in (self._process.stdin, self._process.stdout):
-                os.set_blocking(_descriptor(pipe), False)
         return self._process
 
     def _end(self) -> int | None:
@@ -112,52 +115,25 @@ class Intake(AbstractContextManager["Intake"]):
         if process is None:
             return None
         process.kill()
-        for pipe in (process.stdin, process.stdout):
-            if pipe:
-                try:
-                    pipe.close()
-                except OSError:
-                    continue
+        with suppress(OSError), process:  # which closes the pipes, and waits
+            pass
         return process.wait()
 
 
-def _write(process: subprocess.Popen[bytes], content: bytes, deadline: float) -> None:
-    pipe = _descriptor(process.stdin)
-    view = memoryview(content)
-    while view:
-        _wait(deadline, pipe, selectors.EVENT_WRITE)
-        view = view[os.write(pipe, view[:_CHUNK]) :]
+def _stop(process: subprocess.Popen[bytes], late: threading.Event) -> None:
+    late.set()
+    process.kill()
 
 
-def _read(process: subprocess.Popen[bytes], deadline: float) -> bytes:
-    """One answer. Raises `TimeoutError` where it did not come in time; `ValueError` where the
-    process ended, or does not keep to the form."""
-    pipe = _descriptor(process.stdout)
-    buffer = bytearray()
-    wanted = -1
-    while wanted < 0 or len(buffer) < wanted:
-        _wait(deadline, pipe, selectors.EVENT_READ)
-        if not (chunk := os.read(pipe, _CHUNK)):
-            raise ValueError("the process ended")
-        buffer += chunk
-        if wanted < 0 and b"\n" in buffer[:20]:
-            head, _, rest = bytes(buffer).partition(b"\n")
-            wanted, buffer = int(head), bytearray(rest)
-        if (wanted < 0 and len(buffer) >= 20) or wanted > _ANSWER_BYTES:
-            raise ValueError("no answer of that form")
-    return bytes(buffer[:wanted])
-
-
-def _wait(deadline: float, pipe: int, event: int) -> None:
-    # Not `select.select`: it takes no descriptor from 1024 on, and a busy server has more open.
-    with selectors.PollSelector() as selector:
-        selector.register(pipe, event)
-        left = deadline - time.monotonic()
-        if left <= 0 or not selector.select(left):
-            raise TimeoutError
-
-
-def _descriptor(pipe: IO[bytes] | None) -> int:
-    if pipe is None:
+def _exchange(process: subprocess.Popen[bytes], request: bytes) -> bytes:
+    """The answer. Raises `OSError` or `ValueError` where the process ended, or does not keep to the
+    form."""
+    if process.stdin is None or process.stdout is None:
         raise ValueError("the process has no such stream")
-    return pipe.fileno()
+    process.stdin.write(request)
+    process.stdin.flush()
+    size = int(process.stdout.readline(_HEAD_BYTES))
+    answer = process.stdout.read(size) if 0 <= size <= _ANSWER_BYTES else b""
+    if len(answer) < size:
+        raise ValueError("no answer of that form")
+    return answer

@@ -46,11 +46,13 @@ def read_alto(raw: bytes, limits: Limits) -> Iterator[Page]:
         root = etree.fromstring(raw, parser)
     except etree.XMLSyntaxError as error:
         raise Refused("is no XML that can be read") from error
-    unit = next((_UNITS.get((e.text or "").strip(), 1.0) for e in _all(root, "MeasurementUnit")), 1)
-    pages = list(_all(root, "Page"))
+    unit = next(
+        (_UNITS.get((e.text or "").strip(), 1.0) for e in root.iter("{*}MeasurementUnit")), 1
+    )
+    pages = list(root.iter("{*}Page"))
     _check(len(pages), limits)
     for page in pages:
-        words = [_alto_word(string, unit) for string in _all(page, "String")]
+        words = [_alto_word(string, unit) for string in page.iter("{*}String")]
         width, height = (_length(page.get(name)) * unit for name in ("WIDTH", "HEIGHT"))
         right = max((word.box.right for word in words), default=1.0)
         bottom = max((word.box.bottom for word in words), default=1.0)
@@ -66,12 +68,6 @@ def _alto_word(string: Any, unit: float) -> Word:
     text = "".join((string.get("CONTENT") or "").split())
     confidence = min(_length(sure), 1.0) if sure else None
     return Word(text, Rectangle(left, top, left + width, top + height), confidence)
-
-
-def _all(root: Any, name: str) -> Iterator[Any]:
-    for element in root.iter():
-        if isinstance(element.tag, str) and element.tag.rpartition("}")[2] == name:
-            yield element
 
 
 def _title_box(node: Any) -> tuple[float, float, float, float]:

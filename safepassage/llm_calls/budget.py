@@ -16,51 +16,33 @@ CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(slots=True)
-class TokenCount:
-    """Tokens that were taken so far, input and output together. Thread-safe."""
-
-    tokens: int = 0
-    told: bool = False
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-
-    def add(self, tokens: int) -> None:
-        """Count what an answer took."""
-        with self._lock:
-            self.tokens += tokens
-
-    def tell_once(self) -> bool:
-        """Whether nobody told yet that the budget is spent."""
-        with self._lock:
-            first, self.told = not self.told, True
-        return first
-
-    def __reduce__(self) -> tuple[type[TokenCount], tuple[int, bool]]:
-        """Settings go to other processes, which count by themselves; a lock does not."""
-        return TokenCount, (self.tokens, self.told)
-
-
-@dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """At most ``limit`` tokens (None: without end), of which ``count`` were taken.
+    """At most ``limit`` tokens (None: without end), input and output together, of which ``tokens``
+    were taken. Thread-safe.
 
     A call that is under way when the budget is spent is finished and counted.
     """
 
     limit: int | None
-    count: TokenCount
+    tokens: int = 0
+    told: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def check(self) -> None:
-        """Let another call begin.
-
-        Raises:
-            BudgetSpent: the budget is spent; that is logged once.
-        """
-        if self.limit is None or self.count.tokens < self.limit:
+        """Let another call begin. Raises `BudgetSpent`, which is logged once."""
+        if self.limit is None or self.tokens < self.limit:
             return
-        if self.count.tell_once():
-            log.warning("llm_token_budget_spent", budget=self.limit, tokens=self.count.tokens)
+        with self._lock:
+            first, self.told = not self.told, True
+        if first:
+            log.warning("llm_token_budget_spent", budget=self.limit, tokens=self.tokens)
         raise BudgetSpent(f"the budget of {self.limit} tokens is spent")
 
     def spend(self, tokens: int, characters: int) -> None:
         """Count a call by the ``tokens`` that the endpoint tells, or else by its ``characters``."""
-        self.count.add(tokens or -(-characters // CHARACTERS_PER_TOKEN))
+        with self._lock:
+            self.tokens += tokens or -(-characters // CHARACTERS_PER_TOKEN)
+
+    def __reduce__(self) -> tuple[type[TokenBudget], tuple[int | None, int, bool]]:
+        """Settings go to other processes, which count by themselves; a lock does not."""
+        return TokenBudget, (self.limit, self.tokens, self.told)

@@ -42,22 +42,6 @@ class Question:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """The text of an answer, and what it took. ``tokens``: each of its tokens with the likeliest
-    ones in its place and their log-probabilities, where they were asked for."""
-
-    content: str
-    input_tokens: int
-    output_tokens: int
-    tokens: Sequence[tuple[str, Mapping[str, float]]] = ()
-
-    @property
-    def first_token(self) -> Mapping[str, float]:
-        """The likeliest first tokens with their log-probabilities; empty where none were told."""
-        return self.tokens[0][1] if self.tokens else {}
-
-
 @dataclass(slots=True)
 class Spent:
     """Tokens and time of all attempts at one question, failed ones included. Where there is a
@@ -69,11 +53,7 @@ class Spent:
     budget: TokenBudget | None = None
 
     def check(self) -> None:
-        """Let another attempt begin.
-
-        Raises:
-            BudgetSpent: the budget is spent.
-        """
+        """Let another attempt begin. Raises `BudgetSpent`."""
         if self.budget:
             self.budget.check()
 
@@ -136,16 +116,13 @@ class Caller:
         self,
         client: AsyncOpenAI,
         question: Question,
-        read: Callable[[Completion], A],
+        read: Callable[[ChatCompletion], A],
         *,
         limit: AdaptiveLimit,
         spent: Spent | None = None,
     ) -> A:
         """What ``read`` makes of the answer; an error that it raises counts as the attempt's.
-
-        Raises:
-            LLMError: as drawn in `safepassage.llm_calls.errors`.
-        """
+        Raises `LLMError` as drawn in `safepassage.llm_calls.errors`."""
         counted = spent or Spent()
         await self._learn_slots(client, limit)
 
@@ -153,7 +130,7 @@ class Caller:
             # Not before the slot: all questions of a run wait there at once.
             counted.check()
             answer = await self._answer(client, question, tries, limit)
-            return read(_completion(answer, question, counted))
+            return read(_usable(answer, question, counted))
 
         return await self._retrying.answer(attempt, limit=limit)
 
@@ -221,11 +198,7 @@ class Caller:
     async def _patience(
         self, tries: Tries, limit: AdaptiveLimit
     ) -> AsyncIterator[Callable[[], None]]:
-        """Ends the block when nothing came on for too long; gives what it is told of progress by.
-
-        Raises:
-            LLMTimeout: nothing came on in time.
-        """
+        """Ends the block when nothing came on for too long; gives what it is told of progress by."""
         seconds = self._timeout * min(2**tries.silent, _MOST_PATIENCE)
         known, heard = limit.progress, 0
         with ExitStack() as watched:
@@ -251,9 +224,9 @@ class Caller:
                 ) from None
 
 
-def _completion(answer: ChatCompletion, question: Question, spent: Spent) -> Completion:
+def _usable(answer: ChatCompletion, question: Question, spent: Spent) -> ChatCompletion:
     asked = sum(len(str(message["content"])) for message in question.messages)
-    spent.add(answer.input_tokens, answer.output_tokens, asked + len(answer.text))
+    spent.add(answer.input_tokens, answer.output_tokens, asked + len(answer.content))
     if answer.declined:
         raise Refused("the model declined to answer")
     if answer.withheld:
@@ -263,11 +236,6 @@ def _completion(answer: ChatCompletion, question: Question, spent: Spent) -> Com
             f"the answer broke off after {answer.output_tokens} tokens; SAFEPASSAGE_LLM_MAX_TOKENS "
             "allows longer ones"
         )
-    if not answer.text:
+    if not answer.content:
         raise Malformed("the answer is empty")
-    return Completion(
-        content=answer.text,
-        input_tokens=answer.input_tokens,
-        output_tokens=answer.output_tokens,
-        tokens=answer.tokens,
-    )
+    return answer

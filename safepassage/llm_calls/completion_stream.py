@@ -20,11 +20,8 @@ async def read_completion(
 ) -> ChatCompletion:
     """The answer in ``response``; ``progressed`` hears of each token of a stream as it comes.
 
-    An endpoint may answer in one piece though it was asked for a stream.
-
-    Raises:
-        LLMUnavailable: the body is no completion, or broke off.
-    """
+    An endpoint may answer in one piece though it was asked for a stream. Raises `LLMUnavailable`
+    where the body is no completion, or broke off."""
     if response.headers.get("content-type", "").startswith("text/event-stream"):
         return await _streamed(response, progressed)
     body = await response.read()

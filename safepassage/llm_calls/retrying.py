@@ -107,10 +107,7 @@ class Retrying:
 
     async def answer(self, attempt: Callable[[Tries], Awaitable[A]], *, limit: AdaptiveLimit) -> A:
         """What ``attempt`` gives; it is called in a slot of ``limit``, once or several times.
-
-        Raises:
-            LLMError: the last attempt's.
-        """
+        Raises `LLMError`, the last attempt's."""
         tries = Tries()
         while True:
             started = time.monotonic()
@@ -123,11 +120,7 @@ class Retrying:
                 await self._pause(error, tries, limit)
 
     async def _pause(self, error: LLMError, tries: Tries, limit: AdaptiveLimit) -> None:
-        """Wait until the question may be asked again.
-
-        Raises:
-            LLMError: ``error``, where it may not.
-        """
+        """Wait until the question may be asked again; raises ``error`` where it may not."""
         attempts = self._retries.attempts
         if isinstance(error, LLMTimeout) and error.passed_over and tries.turns < attempts:
             tries.turns += 1

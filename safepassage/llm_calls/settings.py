@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import AliasChoices, Field, PrivateAttr, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from .budget import TokenBudget, TokenCount
+from .budget import TokenBudget
 
 
 class LLMSettings(BaseSettings):
@@ -35,12 +35,15 @@ class LLMSettings(BaseSettings):
     llm_output_usd_per_million: float | None = Field(default=None, ge=0)
     llm_token_budget: int | None = Field(default=None, ge=0)
 
-    _tokens: TokenCount = PrivateAttr(default_factory=TokenCount)
+    _token_budget: TokenBudget = PrivateAttr()
+
+    def model_post_init(self, _context: object) -> None:
+        self._token_budget = TokenBudget(self.llm_token_budget)
 
     @property
     def token_budget(self) -> TokenBudget:
         """``llm_token_budget`` and what was taken of it, shared by all that hold these settings."""
-        return TokenBudget(self.llm_token_budget, self._tokens)
+        return self._token_budget
 
 
 class GraderSettings(LLMSettings):

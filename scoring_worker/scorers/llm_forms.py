@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from safepassage.llm_calls.caller import Completion, Question
+from safepassage.llm_calls.caller import Question
 from safepassage.llm_calls.errors import SchemaMismatch
-from safepassage.schemas import stable_id
+from safepassage.schemas import ChatCompletion, stable_id
 from safepassage.scoring_worker.manifest import ModelError
 
 from .llm_prompt import Grade, Message, messages, response_format
@@ -194,7 +194,7 @@ def halluguard(instructions: Path) -> LLMForm:
     return LLMForm(asked, before, "GROUNDED", "HALLUCINATED_", after)
 
 
-def grade(form: LLMForm, completion: Completion) -> float:
+def grade(form: LLMForm, completion: ChatCompletion) -> float:
     """p(yes) in an answer: by the log-probabilities of its label, where the endpoint tells them;
     else 1 or 0.
 
@@ -206,7 +206,7 @@ def grade(form: LLMForm, completion: Completion) -> float:
     return float(yes) if told is None else told
 
 
-def _label_probability(form: LLMForm, completion: Completion, start: int) -> float | None:
+def _label_probability(form: LLMForm, completion: ChatCompletion, start: int) -> float | None:
     if "".join(token for token, _ in completion.tokens) != completion.content:
         return None
     at = 0

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from safepassage import Entity, extract
 from safepassage.agents.extraction.prompt import fenced_text, prompt_digest
 from safepassage.agents.extraction.schema_loading import SchemaError, load_schema, schema_of
-from safepassage.extractor import aextract
+from safepassage.extractor import _extract
 from safepassage.llm_calls.client import create_client
 from tests.recorded_llm.serving import serve
 
@@ -38,6 +38,7 @@ class Lease(BaseModel):
 
 async def asked(schema: Any, answer: Any, **options: Any) -> tuple[Any, list[dict[str, str]]]:
     seen: list[dict[str, Any]] = []
+    unsaid: dict[str, Any] = {"examples": (), "settings": None}
 
     async def complete(request: Request) -> JSONResponse:
         seen.append(await request.json())
@@ -46,7 +47,7 @@ async def asked(schema: Any, answer: Any, **options: Any) -> tuple[Any, list[dic
 
     app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
     async with serve(app) as base_url, create_client(base_url) as client:
-        found = await aextract(TEXT, schema, model="m", client=client, **options)
+        found = await _extract(TEXT, schema, model="m", client=client, **(unsaid | options))
     assert [request["model"] for request in seen] == ["m"]
     return found, seen[0]["messages"]
 

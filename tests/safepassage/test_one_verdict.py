@@ -15,9 +15,15 @@ from safepassage import Entity, Extraction, Verifier
 from safepassage.agents.extraction.extractor import CompletionCaller, Extractor
 from safepassage.agents.extraction.known_fields import configured_fields, known_fields
 from safepassage.agents.extraction.schema_loading import SchemaError, load_schema
-from safepassage.llm_calls.caller import Completion
 from safepassage.llm_calls.client import create_client
-from safepassage.schemas import Coordinates, Document, Response, SchemaField, Verdict
+from safepassage.schemas import (
+    ChatCompletion,
+    Coordinates,
+    Document,
+    Response,
+    SchemaField,
+    Verdict,
+)
 from safepassage.schemas import Extraction as Event
 from safepassage.scoring_worker import Scorer, load_scorer
 from safepassage.scoring_worker.evaluation.sources import Sources
@@ -98,8 +104,9 @@ def scorer() -> Iterator[Scorer]:
 async def extracted(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
     """What the stream's extractor makes of an LLM that answers with `CASE`."""
 
-    async def complete(*_: object) -> Completion:
-        return Completion(CASE.model_dump_json(), 10, 10)
+    async def complete(*_: object) -> ChatCompletion:
+        message = {"content": CASE.model_dump_json()}
+        return ChatCompletion.model_validate({"choices": [{"message": message}]})
 
     monkeypatch.setattr(CompletionCaller, "complete", complete)
     async with create_client("http://localhost:9/v1") as client:

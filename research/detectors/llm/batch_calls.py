@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from research.detectors.llm.answer_cache import AnswerCache, KeptAnswer, answer_key
 from research.detectors.llm.settings import MethodSettings
-from safepassage.llm_calls.caller import Caller, Completion, Question, Spent
+from safepassage.llm_calls.caller import Caller, Question, Spent
 from safepassage.llm_calls.client import configured_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import (
@@ -31,7 +31,7 @@ from safepassage.llm_calls.errors import (
 )
 from safepassage.llm_calls.price import priced
 from safepassage.llm_calls.retrying import retries_of_judges
-from safepassage.schemas import Usage
+from safepassage.schemas import ChatCompletion, Usage
 from safepassage.scoring_worker.manifest import ModelError
 
 from .prompting import Prompt
@@ -175,7 +175,7 @@ class _Asking:
         spent = Spent(budget=asker.settings.token_budget)
         question = Question(asked.messages, asked.form)
 
-        def read(completion: Completion) -> tuple[str, A]:
+        def read(completion: ChatCompletion) -> tuple[str, A]:
             return completion.content, _read(completion.content, asked)
 
         try:

@@ -20,14 +20,14 @@ from research.detectors.llm.prompting import (
     prompts_digest,
 )
 from research.detectors.llm.settings import MethodSettings, method_settings
-from safepassage.llm_calls.caller import Caller, Completion, Question, Spent
+from safepassage.llm_calls.caller import Caller, Question, Spent
 from safepassage.llm_calls.client import configured_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMError, LLMMisconfigured, LLMUnavailable, Malformed
 from safepassage.llm_calls.price import priced
 from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.passages.granularity import claims
-from safepassage.schemas import Usage
+from safepassage.schemas import ChatCompletion, Usage
 from safepassage.scoring_worker.detectors.contract import (
     Answer,
     ClaimGrounding,
@@ -149,7 +149,7 @@ def out_of_context(first_token: Mapping[str, float]) -> float | None:
     return 1.0 / (1.0 + math.exp(min(700.0, zero - one)))
 
 
-def _read(completion: Completion) -> float:
+def _read(completion: ChatCompletion) -> float:
     found = out_of_context(completion.first_token)
     if found is None:
         raise Malformed("the endpoint tells no log-probabilities of 0 and 1")

@@ -9,12 +9,13 @@ import httpx2
 import pytest
 from openai import AsyncOpenAI
 
-from safepassage.llm_calls.budget import CHARACTERS_PER_TOKEN, TokenBudget, TokenCount
-from safepassage.llm_calls.caller import Caller, Completion, Question, Spent
+from safepassage.llm_calls.budget import CHARACTERS_PER_TOKEN, TokenBudget
+from safepassage.llm_calls.caller import Caller, Question, Spent
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import BudgetSpent, LLMUnavailable, Malformed
 from safepassage.llm_calls.retrying import RetryPolicy
 from safepassage.llm_calls.settings import GraderSettings, LLMSettings
+from safepassage.schemas import ChatCompletion
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.scorers.llm import LLMGrader
 from safepassage.streams.settings import Settings
@@ -37,7 +38,7 @@ def ask_many(
             body["usage"] = {"prompt_tokens": tokens, "completion_tokens": 0}
         return httpx2.Response(200, json=body)
 
-    def read(completion: Completion) -> str:
+    def read(completion: ChatCompletion) -> str:
         if completion.content != "yes":
             raise Malformed("not yes")
         return completion.content
@@ -63,28 +64,28 @@ def refused(found: list[object]) -> int:
 
 
 def test_questions_that_wait_for_their_turn_are_not_asked_when_the_budget_is_spent() -> None:
-    calls, found = ask_many(10, TokenBudget(250, TokenCount()), tokens=100)
+    calls, found = ask_many(10, TokenBudget(250), tokens=100)
     assert (calls, refused(found), found.count("yes")) == (3, 7, 3)
 
 
 def test_without_a_budget_all_are_asked() -> None:
-    assert ask_many(4, TokenBudget(None, TokenCount()), tokens=100)[0] == 4
+    assert ask_many(4, TokenBudget(None), tokens=100)[0] == 4
 
 
 def test_attempts_count_too() -> None:
-    calls, found = ask_many(1, TokenBudget(250, TokenCount()), 100, text="no", attempts=9)
+    calls, found = ask_many(1, TokenBudget(250), 100, text="no", attempts=9)
     assert (calls, refused(found)) == (3, 1)
 
 
 def test_an_endpoint_that_does_not_tell_tokens_is_counted_by_characters() -> None:
-    budget = TokenBudget(250, TokenCount())
+    budget = TokenBudget(250)
     calls, _ = ask_many(10, budget, tokens=None)
     assert calls == 3
-    assert budget.count.tokens == 3 * -(-403 // CHARACTERS_PER_TOKEN)
+    assert budget.tokens == 3 * -(-403 // CHARACTERS_PER_TOKEN)
 
 
 def test_that_it_is_spent_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
-    ask_many(5, TokenBudget(50, TokenCount()), tokens=100)
+    ask_many(5, TokenBudget(50), tokens=100)
     assert "".join(capfd.readouterr()).count("llm_token_budget_spent") == 1
 
 
@@ -112,4 +113,4 @@ def test_settings_with_a_count_go_to_another_process():
     copied = pickle.loads(pickle.dumps(settings))  # noqa: S301 - our own bytes
     assert copied.token_budget == settings.token_budget
     copied.token_budget.spend(4, 0)
-    assert settings.token_budget.count.tokens == 4
+    assert settings.token_budget.tokens == 4

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from safepassage.llm_calls.caller import Caller, Completion, Question
+from safepassage.llm_calls.caller import Caller, Question
 from safepassage.llm_calls.client import create_client
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMTimeout, LLMUnavailable
 from safepassage.llm_calls.retrying import RetryPolicy
+from safepassage.schemas import ChatCompletion
 from tests.recorded_llm.serving import serve
 
 from .slow_server import SlowServer
@@ -23,7 +24,7 @@ QUESTION = Question([{"role": "user", "content": "What is the rent?"}], None)
 FORM = {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}
 
 
-def _as_it_is(completion: Completion) -> Completion:
+def _as_it_is(completion: ChatCompletion) -> ChatCompletion:
     return completion
 
 
@@ -36,7 +37,7 @@ async def _ask(
     window: int = 32,
     question: Question = QUESTION,
     **options: Any,
-) -> tuple[list[Completion | BaseException], list[str], AdaptiveLimit]:
+) -> tuple[list[ChatCompletion | BaseException], list[str], AdaptiveLimit]:
     """What came of ``questions`` at once, what was told of them, and the window of calls."""
     told: list[str] = []
     limit = AdaptiveLimit(window, overload=LLMUnavailable)
@@ -55,7 +56,7 @@ async def _ask(
 async def test_an_answer_that_takes_longer_than_the_timeout_is_waited_for_while_it_grows():
     server = SlowServer("a b c d e f g h", tokens_per_second=10)
     (answer,), told, _ = await _ask(server, patience=0.4)
-    assert isinstance(answer, Completion)
+    assert isinstance(answer, ChatCompletion)
     assert answer.content == "a b c d e f g h"
     assert (answer.input_tokens, answer.output_tokens) == (7, 8)
     assert (told, len(server.requests)) == ([], 1)
@@ -65,7 +66,9 @@ async def test_one_slot_of_three_tokens_a_second_loses_nothing():
     """Whole-call timeouts of 32 at once lost them all: each was cancelled and began anew."""
     server = SlowServer("two words and more", slots=1, tokens_per_second=3)
     answers, told, _ = await _ask(server, 6, patience=1.0)
-    assert [one.content for one in answers if isinstance(one, Completion)] == [server.answer] * 6
+    assert [one.content for one in answers if isinstance(one, ChatCompletion)] == [
+        server.answer
+    ] * 6
     assert server.finished == 6
     assert told
     assert all("asked again in its turn" in one for one in told)
@@ -74,7 +77,7 @@ async def test_one_slot_of_three_tokens_a_second_loses_nothing():
 async def test_a_server_that_tells_its_slots_is_never_asked_for_more_at_once():
     server = SlowServer("a b c", slots=2, tokens_per_second=20, tells_slots=True)
     answers, told, limit = await _ask(server, 8)
-    assert all(isinstance(one, Completion) for one in answers)
+    assert all(isinstance(one, ChatCompletion) for one in answers)
     assert (server.most_at_once, len(server.requests), told) == (2, 8, [])
     assert limit.window == 2
     assert all(request["return_progress"] is True for request in server.requests)
@@ -83,7 +86,7 @@ async def test_a_server_that_tells_its_slots_is_never_asked_for_more_at_once():
 async def test_a_window_that_a_turn_narrowed_is_not_widened_at_once():
     server = SlowServer("a b c d e f", slots=1, tokens_per_second=4)
     answers, told, limit = await _ask(server, 6, patience=1.0)
-    assert all(isinstance(one, Completion) for one in answers)
+    assert all(isinstance(one, ChatCompletion) for one in answers)
     assert limit.window == 1
     assert len(server.requests) == 6 + len(told)
 
@@ -91,7 +94,7 @@ async def test_a_window_that_a_turn_narrowed_is_not_widened_at_once():
 async def test_a_call_that_hangs_beside_others_ends_as_an_error_once_it_had_its_turns():
     server = SlowServer("a b", slots=40, tokens_per_second=20, silent_calls=1)
     (answer, *_), told, _ = await _ask(server, 2, patience=0.2, attempts=1, window=2)
-    assert isinstance(answer, Completion)
+    assert isinstance(answer, ChatCompletion)
     assert len(told) == 1
 
 
@@ -148,7 +151,7 @@ async def test_an_option_that_the_endpoint_refuses_is_left_out_from_then_on(refu
     question = Question(QUESTION.messages, FORM)
     options = {"temperature": 0.0, "max_tokens": 5}
     answers, told, _ = await _ask(server, 3, window=1, question=question, **options)
-    assert all(isinstance(one, Completion) for one in answers)
+    assert all(isinstance(one, ChatCompletion) for one in answers)
     last = server.requests[-1]
     assert refused not in last
     assert left.items() <= last.items()
@@ -160,7 +163,7 @@ async def test_no_call_begins_before_the_endpoint_wants_one():
     server = SlowServer(tokens_per_second=100, retry_after=0.5)
     started = time.monotonic()
     answers, told, _ = await _ask(server, 3, window=1)
-    assert all(isinstance(one, Completion) for one in answers)
+    assert all(isinstance(one, ChatCompletion) for one in answers)
     assert time.monotonic() - started >= 0.5
     assert len(told) == 1
     assert "answered 429" in told[0]
