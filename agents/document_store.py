@@ -3,12 +3,6 @@
 Kafka holds the truth. Redis and the memory of the worker only save the way to it: an empty,
 broken or lying Redis costs time, and never leads to an alignment with another text, since every
 text is checked against the digest under which it was asked for.
-
-::
-
-    DocumentStoreError
-    ├── DocumentMissing    the record is gone, or the reference names none
-    └── DocumentMismatch   the text found is not the text that was extracted from
 """
 
 import asyncio
@@ -87,7 +81,7 @@ class DocumentStoreError(Exception):
 
 
 class DocumentMissing(DocumentStoreError):
-    """Neither a cache nor Kafka has the document."""
+    """The record is gone, or the reference names none."""
 
     code = "document_missing"
 

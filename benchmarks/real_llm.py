@@ -33,7 +33,7 @@ from pydantic import BaseModel, create_model
 from safepassage import Extraction as Extracted
 from safepassage import Verifier
 from safepassage.agents.extraction.answers import read_answer
-from safepassage.agents.extraction.extractor import CompletionCaller, Extractor
+from safepassage.agents.extraction.extractor import Extractor
 from safepassage.agents.extraction.prompt import Message
 from safepassage.agents.extraction.schema_loading import user_schema
 from safepassage.extraction import as_events
@@ -178,8 +178,8 @@ async def reask(folder: Path, asked: Path, out: Path, most: int) -> None:
             result = await verifier.averify(case.document, [_simple(one) for one in given])
             stopped = {verdict.extraction_id for verdict in result.stopped}
             then: list[Message] = [{"role": "user", "content": result.feedback()}]
-            caller = CompletionCaller(client, **options)
-            completion = await caller.complete(case.document.text, then)
+            extractor = Extractor(client, **options)
+            completion = await extractor.complete(case.document.text, then)
             found = read_answer(options["schema"], completion.content).findings
             final = [_simple(one) for one in given if one.id not in stopped] + [
                 Extracted(f.entity_type, f.value, f.context, field=f.schema_field) for f in found

@@ -37,54 +37,6 @@ from .notation import enforced
 from .prompt import Message, messages, prompt_digest
 
 
-class CompletionCaller:
-    """Asks one LLM for extractions of one schema, with an adaptive window of concurrent calls."""
-
-    def __init__(
-        self,
-        client: AsyncOpenAI,
-        *,
-        model: str,
-        schema: ExtractionSchema,
-        max_concurrency: int,
-        timeout: float,
-        retries: RetryPolicy,
-        temperature: float | None = None,
-        max_tokens: int | None = None,
-        within: Within = unwatched,
-        told: Callable[[str], None] | None = None,
-    ) -> None:
-        self._client = client.with_options(max_retries=0)
-        self._schema = schema
-        given = {"temperature": temperature, "max_tokens": max_tokens}
-        self._caller = Caller(
-            model=model,
-            timeout=timeout,
-            retries=retries,
-            options={name: value for name, value in given.items() if value is not None},
-            within=within,
-            told=told,
-        )
-        self.limit = AdaptiveLimit(max_concurrency, overload=LLMUnavailable)
-
-    async def complete(self, text: str, then: Sequence[Message] = ()) -> ChatCompletion:
-        """The LLM's answer on ``text``, or to what comes ``then`` in that conversation. Raises
-        `LLMError` as drawn in `safepassage.llm_calls.errors`."""
-        asked = messages(text, self._schema.json_schema, self._schema.examples)
-        conversation = [*asked, *then]
-        question = Question(conversation, self._schema_format())
-        # Its text is read when all chunks are there: an error in it is not asked about again.
-        return await self._caller.ask(self._client, question, lambda it: it, limit=self.limit)
-
-    def _schema_format(self) -> dict[str, Any]:
-        described = {
-            "name": self._schema.name,
-            "strict": self._schema.strict,
-            "schema": enforced(self._schema.json_schema),
-        }
-        return {"type": "json_schema", "json_schema": described}
-
-
 class DocumentTooLong(LLMError):
     """The document is longer than the extractor was set up to take."""
 
@@ -187,18 +139,17 @@ class Extractor:
             prompt_digest=prompt_digest(schema.json_schema, *further, examples=schema.examples),
             schema_digest=schema_digest(schema),
         )
-        self._caller = CompletionCaller(
-            client,
+        self._client = client.with_options(max_retries=0)
+        given = {"temperature": temperature, "max_tokens": max_tokens}
+        self._caller = Caller(
             model=model,
-            schema=schema,
-            max_concurrency=max_concurrency,
             timeout=timeout,
             retries=retries or RetryPolicy(),
-            temperature=temperature,
-            max_tokens=max_tokens,
+            options={name: value for name, value in given.items() if value is not None},
             within=within,
             told=told,
         )
+        self.limit = AdaptiveLimit(max_concurrency, overload=LLMUnavailable)
 
     @property
     def trail(self) -> ExtractorTrail:
@@ -264,8 +215,24 @@ class Extractor:
         usage = self._usage([each for _, completions in answers for each in completions], started)
         return merge(chunks, [answer for answer, _ in answers]), usage
 
+    async def complete(self, text: str, then: Sequence[Message] = ()) -> ChatCompletion:
+        """The LLM's answer on ``text``, or to what comes ``then`` in that conversation. Raises
+        `LLMError` as drawn in `safepassage.llm_calls.errors`."""
+        asked = messages(text, self._schema.json_schema, self._schema.examples)
+        question = Question([*asked, *then], self._schema_format())
+        # Its text is read when all chunks are there: an error in it is not asked about again.
+        return await self._caller.ask(self._client, question, lambda it: it, limit=self.limit)
+
+    def _schema_format(self) -> dict[str, Any]:
+        described = {
+            "name": self._schema.name,
+            "strict": self._schema.strict,
+            "schema": enforced(self._schema.json_schema),
+        }
+        return {"type": "json_schema", "json_schema": described}
+
     async def _ask_about(self, chunk: Chunk) -> tuple[Answer, list[ChatCompletion]]:
-        completion = await self._caller.complete(chunk.text)
+        completion = await self.complete(chunk.text)
         answer = read_answer(self._schema, completion.content)
         if self._ask_again_below is None:
             return answer, [completion]
@@ -275,7 +242,7 @@ class Extractor:
             return answer, [completion]
         try:
             then = correction(completion.content, wrong)
-            second = await self._caller.complete(chunk.text, then)
+            second = await self.complete(chunk.text, then)
             offered = read_answer(self._schema, second.content).findings
         except LLMError as error:
             # The first answer is kept; what is wrong with it will be stopped as ever.

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from typer.testing import CliRunner
 
 from safepassage import Entity, Extraction, Verifier
-from safepassage.agents.extraction.extractor import CompletionCaller, Extractor
+from safepassage.agents.extraction.extractor import Extractor
 from safepassage.agents.extraction.known_fields import configured_fields, known_fields
 from safepassage.agents.extraction.schema_loading import SchemaError, load_schema
 from safepassage.llm_calls.client import create_client
@@ -108,7 +108,7 @@ async def extracted(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
         message = {"content": CASE.model_dump_json()}
         return ChatCompletion.model_validate({"choices": [{"message": message}]})
 
-    monkeypatch.setattr(CompletionCaller, "complete", complete)
+    monkeypatch.setattr(Extractor, "complete", complete)
     async with create_client("http://localhost:9/v1") as client:
         extractor = Extractor(client, model="m", schema=load_schema(SPEC))
         ref = DOCUMENT.ref(Coordinates(topic="documents", partition=0, offset=7))

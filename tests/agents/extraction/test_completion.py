@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from safepassage.agents.extraction.answers import read_answer
-from safepassage.agents.extraction.extractor import CompletionCaller
+from safepassage.agents.extraction.extractor import Extractor
 from safepassage.agents.extraction.notation import enforced
 from safepassage.agents.extraction.schema_loading import load_schema
 from safepassage.llm_calls.api_errors import _retry_after
@@ -42,9 +42,9 @@ SCHEMA = load_schema(None, ["Rent"])
 QUICK = RetryPolicy(attempts=3, first_wait=0.01, max_wait=0.05)
 
 
-def _caller(client, **options) -> CompletionCaller:
+def _caller(client, **options) -> Extractor:
     settings = {"max_concurrency": 4, "timeout": 5.0, "retries": QUICK} | options
-    return CompletionCaller(client, model="m", schema=SCHEMA, **settings)
+    return Extractor(client, model="m", schema=SCHEMA, **settings)
 
 
 @contextlib.asynccontextmanager

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, create_model
 
-from safepassage.agents.extraction.extractor import CompletionCaller
+from safepassage.agents.extraction.extractor import Extractor
 from safepassage.agents.extraction.notation import enforced, notation
 from safepassage.agents.extraction.prompt import messages
 from safepassage.agents.extraction.schema_loading import load_schema, schema_of, user_schema
@@ -105,7 +105,7 @@ async def test_eleven_classes_take_less_than_six_kilobytes_and_the_constant_part
     fields = {name: (list[kind], ...) for name, kind in kinds.items()}  # type: ignore[valid-type]
     schema = user_schema(create_model("Invoice", **fields))  # type: ignore[call-overload]
     async with create_client("http://127.0.0.1:9/v1") as client:
-        caller = CompletionCaller(
+        caller = Extractor(
             client, model="m", schema=schema, max_concurrency=1, timeout=1, retries=RetryPolicy()
         )
         form = caller._schema_format()

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from safepassage.agents.extraction.extractor import CompletionCaller
+from safepassage.agents.extraction.extractor import Extractor
 from safepassage.agents.extraction.schema_loading import load_schema
 from safepassage.llm_calls.client import _is_loopback, configured_client, create_client
 from safepassage.llm_calls.errors import LLMUnavailable
@@ -76,7 +76,7 @@ async def test_neither_key_nor_document_nor_the_endpoints_words_are_logged():
 
     app = Starlette(routes=[Route("/v1/chat/completions", fail, methods=["POST"])])
     async with serve(app) as base_url, create_client(base_url, api_key="sk-KEY") as client:
-        caller = CompletionCaller(
+        caller = Extractor(
             client,
             model="m",
             schema=load_schema(None, []),
