@@ -166,8 +166,6 @@ class Aligner:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A document's text, for finding contexts in it and what is around them."""
-
     index: DocumentIndex
     layout: DocumentLayout
 

@@ -195,7 +195,6 @@ def _companions(name: str) -> tuple[str, ...]:
 
 
 def _quote(given: Any) -> str:
-    """The quote in a field: a string, or several parts of one."""
     if isinstance(given, str):
         return given
     if isinstance(given, list | tuple) and all(isinstance(part, str) for part in given):

@@ -210,7 +210,6 @@ class FileReader(AbstractContextManager["FileReader"]):
         return unicodedata.normalize("NFC", found.as_posix())
 
     def _outputs(self, paths: Sequence[Path]) -> dict[Path, Path]:
-        """The file that each OCR output of ``paths`` is about."""
         return {output: of for output in paths if (of := self._subject(output, paths))}
 
     def _subject(self, output: Path, paths: Sequence[Path]) -> Path | None:

@@ -168,7 +168,6 @@ _Judged = tuple[Decision, tuple[Reason, ...], tuple[Finding, ...]]
 
 
 def _alone(aligned: AlignedExtraction, assessment: Assessment) -> _Judged:
-    """What the extraction's own evidence says."""
     reasons: list[Reason] = []
     scatter = aligned.alignment.scatter
     findings = (Finding(code=scatter, detail=_SCATTERED[scatter]),) if scatter else ()

@@ -45,8 +45,6 @@ def align(
 
 
 class _Question(NamedTuple):
-    """What is asked of a context beside where it is."""
-
     threshold: float
     exact: bool
     deadline: float | None
@@ -143,7 +141,6 @@ class DocumentIndex:
         return [whole] if whole.bound is None and whole.score > score else parts
 
     def _best(self, needle: str, question: _Question) -> PlacedPart:
-        """The part of the document that is most like ``needle``, which is not in it."""
         context, deadline = code_points(needle), question.deadline
         certified = self._searched.in_windows(context, deadline)
         if certified:

@@ -100,7 +100,6 @@ def _best_in(block: Block, symbols: list[int], deadline: float | None) -> Endpoi
 
 
 def _first_peak(peaks: Scores) -> tuple[int, int]:
-    """Stripe and lane of the first column with the greatest score."""
     highest = peaks == peaks.max()
     lane = int(highest.any(axis=0).argmax())
     return int(highest[:, lane].argmax()), lane

@@ -49,9 +49,9 @@ class Finding:
     is 2 for what came when the LLM was asked again.
     """
 
-    entity_type: str
-    value: JsonValue = field(repr=False)
-    context: str = field(repr=False)
+    entity_type: EntityType
+    value: Json = field(repr=False)
+    context: Text = field(repr=False)
     place: str = field(default="", compare=False)
     schema_field: SchemaField | None = field(default=None, compare=False, repr=False)
     attempt: int = field(default=1, compare=False)

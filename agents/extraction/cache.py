@@ -11,8 +11,7 @@ import structlog
 import zstandard
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from safepassage.schemas import SchemaField, Usage, stable_id
-from safepassage.schemas.base import EntityType, Json, Text
+from safepassage.schemas import Usage, stable_id
 
 from .answers import Answer, Finding
 
@@ -46,32 +45,22 @@ class CacheKey(BaseModel):
         return PREFIX + stable_id("cached", *self.model_dump(exclude={*own}).values())
 
 
-class _Row(BaseModel):
-    entity_type: EntityType
-    value: Json
-    context: Text
-    place: str = ""
-    schema_field: SchemaField | None = None
-    attempt: int = 1
-
-
 class CachedAnswer(BaseModel):
     """The findings of a whole document, and what they took."""
 
     key: CacheKey
-    rows: list[_Row]
+    rows: list[Finding]
     skipped: dict[str, int] = Field(default_factory=dict)
     usage: Usage
 
     @classmethod
     def of(cls, key: CacheKey, answer: Answer, usage: Usage) -> CachedAnswer:
-        rows = [_Row.model_validate(finding, from_attributes=True) for finding in answer.findings]
-        return cls(key=key, rows=rows, skipped=dict(answer.skipped), usage=usage)
+        rows, skipped = list(answer.findings), dict(answer.skipped)
+        return cls(key=key, rows=rows, skipped=skipped, usage=usage)
 
     @property
     def answer(self) -> Answer:
-        findings = tuple(Finding(**dict(row)) for row in self.rows)
-        return Answer(findings, Counter(self.skipped))
+        return Answer(tuple(self.rows), Counter(self.skipped))
 
 
 class ExtractionCache:

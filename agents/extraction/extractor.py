@@ -165,7 +165,7 @@ class Extractor:
     ) -> Extracted:
         """Everything the LLM found in ``document``, each finding once, in reading order. ``anew``
         asks again where the same text was answered before; the same record delivered again gets
-        that answer. Raises `LLMError` as drawn in `safepassage.llm_calls.errors`."""
+        that answer. Raises `LLMError`."""
         if len(document.text) > self._max_characters:
             raise DocumentTooLong(f"more than {self._max_characters} characters")
         answered, spent = await self._answered(document.text, ref, anew)
@@ -217,7 +217,7 @@ class Extractor:
 
     async def complete(self, text: str, then: Sequence[Message] = ()) -> ChatCompletion:
         """The LLM's answer on ``text``, or to what comes ``then`` in that conversation. Raises
-        `LLMError` as drawn in `safepassage.llm_calls.errors`."""
+        `LLMError`."""
         asked = messages(text, self._schema.json_schema, self._schema.examples)
         question = Question([*asked, *then], self._schema_format())
         # Its text is read when all chunks are there: an error in it is not asked about again.

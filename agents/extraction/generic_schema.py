@@ -47,7 +47,6 @@ def generic_json_schema(
 
 
 def _told(name: str, field: SchemaField) -> str:
-    """What the LLM is told of one entity type."""
     parts = [field.description]
     parts.append(f"unit: {field.unit}" if field.unit else None)
     if field.allowed:

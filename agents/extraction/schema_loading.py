@@ -213,7 +213,6 @@ def _drop_defaults(schema: dict[str, Any]) -> None:
 
 
 def _parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The schemas right inside ``schema``."""
     yield from schema.get("$defs", {}).values()
     yield from schema.get("properties", {}).values()
     yield from schema.get("anyOf", ())

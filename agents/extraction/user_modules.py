@@ -30,7 +30,6 @@ def imported_module(name: str) -> ModuleType:
 
 
 def _found(package: str, folders: tuple[str, ...]) -> ModuleSpec | None:
-    """The first that is a file and not ours."""
     if not package:
         return None
     specs = (PathFinder.find_spec(package, [folder]) for folder in folders)

@@ -57,8 +57,6 @@ def _check_archive(raw: bytes, limits: Limits) -> None:
 
 
 class _Reader:
-    """Goes through the body, headers and footers of one document."""
-
     def __init__(self, document: Any) -> None:
         self._document = document
         self._hidden_styles = self._styles_that_hide()

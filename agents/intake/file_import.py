@@ -49,8 +49,6 @@ class _File:
 
 
 class _OpenedFile:
-    """One file with all that is inside it."""
-
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._parts: list[ImportedPart] = []

@@ -110,7 +110,6 @@ class Intake(AbstractContextManager["Intake"]):
         return self._process
 
     def _end(self) -> int | None:
-        """Kill the process, if there is one; returns how it ended."""
         process, self._process = self._process, None
         if process is None:
             return None

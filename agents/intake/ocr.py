@@ -78,7 +78,6 @@ def _read_upright(pixels: Pixels) -> Group:
 
 
 def _recognised(pixels: Pixels) -> list[Word]:
-    """The words in an upright picture."""
     found = _engine()(pixels, use_det=True, use_cls=False, use_rec=True, return_word_box=True)
     if found.boxes is None or not len(found.boxes):
         return []
@@ -97,7 +96,6 @@ def _boxes(pixels: Pixels) -> list[Any]:
 
 
 def _confidence(line: Pixels) -> float:
-    """How sure the recogniser is of a picture of one line, in [0, 1]."""
     found = _engine()(line, use_det=False, use_cls=False, use_rec=True)
     return float(np.mean(found.scores)) if found.scores is not None and len(found.scores) else 0.0
 

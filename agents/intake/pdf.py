@@ -53,7 +53,6 @@ def _read_page(document: Any, number: int, reader: Reader, fonts: FontCheck) -> 
 
 
 def _picture_share(page: Any) -> float:
-    """How much of the page its larger pictures cover, in [0, 1]."""
     raw = extra_module("pypdfium2", "files").raw
     width, height = page.get_size()
     share = 0.0

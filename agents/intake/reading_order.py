@@ -46,8 +46,6 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class _Fragment:
-    """Words side by side without a wide gap."""
-
     words: tuple[Word, ...]
     box: Rectangle
 
@@ -207,7 +205,6 @@ def _base(row: Sequence[_Fragment]) -> float:
 
 
 def _pitch(rows: Sequence[Sequence[_Fragment]], height: float) -> float:
-    """The usual distance from one line of a region to the next."""
     steps = [_base(below) - _base(above) for above, below in pairwise(rows)]
     near = [step for step in steps if 0 < step <= _WIDEST_PITCH * height]
     return median(near) if len(near) > 1 else _USUAL_PITCH * height

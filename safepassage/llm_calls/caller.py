@@ -122,7 +122,7 @@ class Caller:
         spent: Spent | None = None,
     ) -> A:
         """What ``read`` makes of the answer; an error that it raises counts as the attempt's.
-        Raises `LLMError` as drawn in `safepassage.llm_calls.errors`."""
+        Raises `LLMError`."""
         counted = spent or Spent()
         await self._learn_slots(client, limit)
 
@@ -198,7 +198,8 @@ class Caller:
     async def _patience(
         self, tries: Tries, limit: AdaptiveLimit
     ) -> AsyncIterator[Callable[[], None]]:
-        """Ends the block when nothing came on for too long; gives what it is told of progress by."""
+        """Ends the block when nothing came on for too long; gives what to call when something
+        does."""
         seconds = self._timeout * min(2**tries.silent, _MOST_PATIENCE)
         known, heard = limit.progress, 0
         with ExitStack() as watched:

@@ -19,7 +19,7 @@ async def post_decision(
     seconds: float,
 ) -> bytes:
     """What the endpoint at ``path`` below the client's address answers within ``seconds``.
-    Raises `LLMError` as drawn in `safepassage.llm_calls.errors`."""
+    Raises `LLMError`."""
     try:
         # The client's own timeout is per read: an endpoint that drips would never meet it.
         async with asyncio.timeout(seconds):

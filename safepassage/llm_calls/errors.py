@@ -1,20 +1,5 @@
 """What can go wrong between a question to an LLM and its answer.
 
-::
-
-    LLMError
-    ├── LLMUnavailable       429, 5xx, no connection: still so after the last attempt
-    │   └── LLMTimeout       no answer in time
-    ├── BudgetSpent          no further call may begin
-    ├── LLMRejected          the endpoint refused this request
-    │   └── LLMMisconfigured it refuses every request: wrong key, model or address
-    └── AnswerError          the LLM answered, and the answer cannot be used
-        ├── Refused          it declined, or a content filter stopped it
-        ├── Truncated        it ran out of tokens
-        ├── TooLarge         more bytes than are read from an endpoint
-        ├── Malformed        not JSON
-        └── SchemaMismatch   JSON of another shape than was asked for
-
 No message quotes a document or an answer: both may hold what must not be logged.
 """
 

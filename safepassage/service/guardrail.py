@@ -107,7 +107,6 @@ def _texts(content: object) -> Iterator[str]:
 
 
 def _without_stopped(context: Sequence[str], answer: str, result: Result) -> str:
-    """``answer`` less the sentences that were not accepted."""
     response = Response(id="answer", context=list(context), response=answer)
     claims = split_claims(response, response.ref())
     kept, at = [], 0

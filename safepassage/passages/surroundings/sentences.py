@@ -79,7 +79,6 @@ def _full(lines: Lines, number: int) -> bool:
 
 
 def _stops(text: str, start: int, end: int) -> Iterator[int]:
-    """The ends of sentences between ``start`` and ``end``."""
     for found in _STOP.finditer(text, start, min(len(text), end + 1)):
         if found.end() <= end and not _goes_on(text, found):
             yield found.end()
