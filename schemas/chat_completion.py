@@ -1,6 +1,9 @@
 """What is read of a chat completion, the one form that every LLM endpoint here answers in: in one
 piece, or as a stream of chunks."""
 
+from collections.abc import Sequence
+from itertools import chain
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -121,37 +124,23 @@ class CompletionChunk(BaseModel):
         )
 
 
-class ChunkedCompletion:
-    """The chunks of a stream as one `ChatCompletion`."""
-
-    def __init__(self) -> None:
-        self._content: list[str] = []
-        self._refusal: list[str] = []
-        self._places: list[_Place] = []
-        self._finish_reason: str | None = None
-        self._usage: _Tokens | None = None
-
-    def add(self, chunk: CompletionChunk) -> None:
-        """Take what follows in the stream."""
-        self._usage = chunk.usage or self._usage
-        for part in chunk.choices[:1]:
-            self._content.append(part.delta.content or "")
-            self._refusal.append(part.delta.refusal or "")
-            self._finish_reason = part.finish_reason or self._finish_reason
-            if part.logprobs:
-                self._places += part.logprobs.content or ()
-
-    @property
-    def ended(self) -> bool:
-        """Whether the model said why it stopped: a stream without it broke off."""
-        return self._finish_reason is not None
-
-    def completion(self) -> ChatCompletion:
-        """What was taken so far, as if it had come in one piece."""
-        message = _Message(content="".join(self._content), refusal="".join(self._refusal) or None)
-        choice = _Choice(
-            message=message,
-            finish_reason=self._finish_reason,
-            logprobs=_Probabilities(content=self._places) if self._places else None,
-        )
-        return ChatCompletion(choices=[choice], usage=self._usage)
+def joined(chunks: Sequence[CompletionChunk]) -> ChatCompletion | None:
+    """The chunks of a stream as if they had come in one piece; None where the model did not say why
+    it stopped: such a stream broke off."""
+    parts = [chunk.choices[0] for chunk in chunks if chunk.choices]
+    reasons = [part.finish_reason for part in parts if part.finish_reason]
+    if not reasons:
+        return None
+    told = [part.logprobs.content or [] for part in parts if part.logprobs]
+    places = list(chain.from_iterable(told))
+    message = _Message(
+        content="".join(part.delta.content or "" for part in parts),
+        refusal="".join(part.delta.refusal or "" for part in parts) or None,
+    )
+    choice = _Choice(
+        message=message,
+        finish_reason=reasons[-1],
+        logprobs=_Probabilities(content=places) if places else None,
+    )
+    usages = [chunk.usage for chunk in chunks if chunk.usage]
+    return ChatCompletion(choices=[choice], usage=usages[-1] if usages else None)

@@ -7,7 +7,7 @@ from openai import AsyncAPIResponse
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from safepassage.schemas import ChatCompletion
-from safepassage.schemas.chat_completion import ChunkedCompletion, CompletionChunk
+from safepassage.schemas.chat_completion import CompletionChunk, joined
 
 from .errors import LLMUnavailable
 
@@ -36,7 +36,7 @@ async def read_completion(
 async def _streamed(
     response: AsyncAPIResponse[Any], progressed: Callable[[], None]
 ) -> ChatCompletion:
-    answer = ChunkedCompletion()
+    chunks: list[CompletionChunk] = []
     async for event in _events(response):
         try:
             chunk = _EVENT.validate_json(event)
@@ -44,12 +44,12 @@ async def _streamed(
             raise LLMUnavailable("the endpoint streamed something that is no completion") from None
         if isinstance(chunk, _Failure):
             raise LLMUnavailable("the endpoint failed within its answer")
-        answer.add(chunk)
+        chunks.append(chunk)
         if chunk.is_progress:
             progressed()
-    if not answer.ended:
+    if (answer := joined(chunks)) is None:
         raise LLMUnavailable("the answer broke off")
-    return answer.completion()
+    return answer
 
 
 async def _events(response: AsyncAPIResponse[Any]) -> AsyncIterator[str]:
