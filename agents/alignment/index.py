@@ -10,7 +10,7 @@ from safepassage.agents.alignment_thresholds import DEFAULT_THRESHOLD
 from safepassage.schemas import Alignment, Route
 
 from .normalisation import NormalisedText, code_points, joins, normalise, normalised_context
-from .outcome import PlacedPart, exactly, nothing, nowhere, outcome, refuted
+from .outcome import PlacedPart, exactly, nothing, outcome
 from .reference import LocalAlignment
 from .search import SearchedText
 
@@ -148,9 +148,9 @@ class DocumentIndex:
         if not question.exact:
             bound = self._searched.refuted(context, question.threshold, deadline)
             if bound is not None:
-                return refuted(len(needle), bound)
+                return PlacedPart(len(needle), route="bound", bound=bound)
         best = self._searched.anywhere(context, deadline)
-        return self._part(needle, best, "full") if best else nowhere(len(needle))
+        return self._part(needle, best, "full") if best else PlacedPart(len(needle))
 
     def _part(self, needle: str, found: LocalAlignment, route: Route) -> PlacedPart:
         return PlacedPart(

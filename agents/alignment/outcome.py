@@ -47,16 +47,16 @@ class PlacedPart(NamedTuple):
 
     ``start`` and ``end`` are original code points; ``others`` are further exact occurrences,
     ``occurrences`` counts them all. ``bound`` is set instead where only an upper bound on the
-    score is known.
+    score is known. As it begins, no character of the part is in the document.
     """
 
     characters: int
-    start: int
-    end: int
-    matches: int
-    length: int
-    aligned: int
-    route: Route
+    start: int = 0
+    end: int = 0
+    matches: int = 0
+    length: int = 0
+    aligned: int = 0
+    route: Route = "none"
     occurrences: int = 0
     others: tuple[tuple[int, int], ...] = ()
     bound: float | None = None
@@ -92,16 +92,6 @@ def exactly(
         occurrences=count,
         others=tuple(others),
     )
-
-
-def refuted(characters: int, bound: float) -> PlacedPart:
-    """A part whose score was proven to be at most ``bound``, which is below the threshold."""
-    return PlacedPart(characters, 0, 0, matches=0, length=0, aligned=0, route="bound", bound=bound)
-
-
-def nowhere(characters: int) -> PlacedPart:
-    """A part of which no character is in the document."""
-    return PlacedPart(characters, 0, 0, matches=0, length=0, aligned=0, route="none")
 
 
 def nothing(threshold: float) -> Alignment:

@@ -45,9 +45,9 @@ def service_app(verifier: Verifier, *, limits: Limits, token: str | None) -> Sta
         Route(GUARDRAIL, _asking(GuardrailRequest, service.guardrail), methods=["POST"]),
         Route("/health", service.health),
         Route("/metrics", service.metrics),
-        Route("/openapi.json", service.openapi),
-        Route("/", service.page),
-        Route("/docs", service.page),
+        Route("/openapi.json", lambda _request: JSONResponse(openapi())),
+        Route("/", page),
+        Route("/docs", page),
     ]
     known = frozenset(route.path for route in routes)
     guard = Middleware(Guard, limits=limits, token=token, routes=known)
@@ -86,12 +86,6 @@ class _Service:
 
     async def metrics(self, _request: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
-
-    async def page(self, _request: Request) -> Response:
-        return page()
-
-    async def openapi(self, _request: Request) -> Response:
-        return JSONResponse(openapi())
 
 
 def _asking(

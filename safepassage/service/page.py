@@ -4,6 +4,7 @@ import json
 from functools import cache
 from html import escape
 
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from .openapi import openapi
@@ -29,7 +30,7 @@ pre { padding: .75rem; overflow-x: auto; border: 1px solid; border-radius: .25re
 """
 
 
-def page() -> Response:
+async def page(_request: Request) -> Response:
     """Every route of ``/openapi.json`` with its summary, and a call that can be copied."""
     return HTMLResponse(_html(), headers=_HEADERS)
 
