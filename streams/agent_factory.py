@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from redis.asyncio import Redis
@@ -43,7 +43,7 @@ def new_extractor(
     from safepassage.agents.extraction.schema_loading import load_schema
     from safepassage.llm_calls.client import configured_client
     from safepassage.llm_calls.price import configured_price
-    from safepassage.llm_calls.retrying import RetryPolicy, unwatched
+    from safepassage.llm_calls.retrying import RetryPolicy
 
     schema = load_schema(settings.extraction_schema, settings.entity_types)
     client = configured_client(settings)
@@ -64,7 +64,7 @@ def new_extractor(
         max_tokens=settings.llm_max_tokens,
         price=configured_price(settings),
         cache=ExtractionCache(redis, erased=protection(settings).erased),
-        within=within or unwatched,
+        within=within or nullcontext,
         told=told,
         ask_again_below=settings.alignment_threshold if settings.ask_again else None,
     )

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ from safepassage.llm_calls.caller import Caller, Question
 from safepassage.llm_calls.concurrency import AdaptiveLimit
 from safepassage.llm_calls.errors import LLMError, LLMUnavailable
 from safepassage.llm_calls.price import Price
-from safepassage.llm_calls.retrying import RetryPolicy, Within, unwatched
+from safepassage.llm_calls.retrying import RetryPolicy, Within
 from safepassage.schemas import (
     ChatCompletion,
     Document,
@@ -117,7 +118,7 @@ class Extractor:
         max_tokens: int | None = None,
         price: Price | None = None,
         cache: ExtractionCache | None = None,
-        within: Within = unwatched,
+        within: Within = nullcontext,
         told: Callable[[str], None] | None = None,
         ask_again_below: float | None = None,
     ) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from safepassage.schemas import PageSize
 
 from .ink_boxes import Line, fitted
-from .limits import Limits, OcrUse, Refused, extra_module, ocr_is_installed
+from .limits import Limits, Refused, extra_module, ocr_is_installed
 from .page_words import Group, Pixels, Rectangle, Word
 from .pdf_characters import as_groups
 from .rotation import direction, direction_over, levelled, original
@@ -27,20 +27,15 @@ class Reader:
         self.limits = limits
         self._pages = 0
 
-    @property
-    def use(self) -> OcrUse:
-        """When pages are read."""
-        return self.limits.ocr
-
     @cached_property
     def may_compare(self) -> bool:
         """Whether pages with text of their own are read as well, to compare."""
-        return self.use != "never" and ocr_is_installed()
+        return self.limits.ocr != "never" and ocr_is_installed()
 
     def read(self, pixels: Pixels, size: PageSize, name: str) -> Group:
         """The words in ``pixels``, RGB of shape (height, width, 3), which show a page of ``size``.
         Raises `Refused` where OCR is off, not installed, or was needed too often."""
-        if self.use == "never":
+        if self.limits.ocr == "never":
             raise Refused(f"{name} is a picture of text, and SAFEPASSAGE_OCR is `never`")
         self._pages += 1
         if self._pages > self.limits.ocr_pages:

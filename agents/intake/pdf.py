@@ -33,21 +33,21 @@ def read_pdf(raw: bytes, limits: Limits, reader: Reader) -> Iterator[Page]:
 
 def _read_page(document: Any, number: int, reader: Reader, fonts: FontCheck) -> Page:
     with page_of(document, number) as page:
-        size = PageSize(*page.get_size())
+        size, ocr = PageSize(*page.get_size()), reader.limits.ocr
         found = list(characters(page))
         shown, left_out, blank = seen(page, found, _SEEN_SCALE, reader.limits.page_pixels)
         words, overprinted = as_words(shown)
         left_out["overprinted"] += overprinted
         pictured = (not shown and not blank) or _picture_share(page) >= _PICTURE_SHARE
-        if pictured and reader.use == "never" and shown:
+        if pictured and ocr == "never" and shown:
             left_out["picture"] += 1
-        elif pictured or reader.use == "always" or (reader.may_compare and fonts.wants(words)):
+        elif pictured or ocr == "always" or (reader.may_compare and fonts.wants(words)):
             scale = min(_OCR_SCALE, _OCR_SIDE / max(size))
             pixels = draw(page, scale, reader.limits.page_pixels)
             read = reader.read(pixels, size, f"page {number + 1}")
             words, contradicted = fonts.compare(words, read)
             left_out["contradicted"] += contradicted
-            if pictured or contradicted or reader.use == "always":
+            if pictured or contradicted or ocr == "always":
                 return Page(size, beside(words, read), omissions(left_out, number))
         return Page(size, as_groups(words), omissions(left_out, number))
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -17,7 +17,7 @@ from .budget import TokenBudget
 from .completion_stream import read_completion
 from .concurrency import AdaptiveLimit
 from .errors import LLMTimeout, Malformed, Refused, Truncated
-from .retrying import Retrying, RetryPolicy, Tries, Within, unwatched
+from .retrying import Retrying, RetryPolicy, Tries, Within
 from .served_slots import served_slots
 
 log = structlog.get_logger(__name__)
@@ -98,7 +98,7 @@ class Caller:
         timeout: float,
         retries: RetryPolicy,
         options: Mapping[str, Any] | None = None,
-        within: Within = unwatched,
+        within: Within = nullcontext,
         told: Callable[[str], None] | None = None,
     ) -> None:
         self._retrying = Retrying(

@@ -18,16 +18,11 @@ log = structlog.get_logger(__name__)
 
 A = TypeVar("A")
 
-Within = Callable[[float], AbstractContextManager[None]]
+Within = Callable[[float], AbstractContextManager[object]]
 
 _JITTER: Final = 1.25
 _HOLD: Final = 10
 """Timeouts for which a window stays as narrow as the endpoint made it."""
-
-
-def unwatched(_seconds: float) -> AbstractContextManager[None]:
-    """For callers that nobody watches over."""
-    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,7 @@ class Retrying:
         model: str,
         timeout: float,
         retries: RetryPolicy,
-        within: Within = unwatched,
+        within: Within = nullcontext,
         told: Callable[[str], None] | None = None,
     ) -> None:
         self._model = model
