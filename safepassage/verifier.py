@@ -274,28 +274,18 @@ class Verifier(AbstractContextManager["Verifier"]):
         """A verdict for each sentence of ``answer``, which was given on ``context``: the
         retrieved text, or the texts in their order. ``id`` names the answer.
         """
-        from safepassage.agents.claims import sentences_without_claim
+        from .pipeline import judge_in_batches
 
-        from .pipeline import ground, judge_in_batches
-
-        response = _response(context, answer, id)
-        judged = judge_in_batches(ground(response), self.batches.assess)
-        idle = sentences_without_claim(response)
-        return Result(tuple(judged), without_claim=idle, document=_retrieved(response))
+        results, retrieved, idle = _grounded(context, answer, id)
+        judged = tuple(judge_in_batches(results, self.batches.assess))
+        return Result(judged, without_claim=idle, document=retrieved)
 
     async def aclaims(
         self, context: str | Sequence[str], answer: str, *, id: str | None = None
     ) -> Result:
         """`claims` beside an event loop."""
-        from safepassage.agents.claims import sentences_without_claim
-
-        from .pipeline import ground
-
-        response = _response(context, answer, id)
-        results = await asyncio.to_thread(ground, response)
-        idle = await asyncio.to_thread(sentences_without_claim, response)
-        judged = await self._ajudge(results)
-        return Result(judged, without_claim=idle, document=_retrieved(response))
+        results, retrieved, idle = await asyncio.to_thread(_grounded, context, answer, id)
+        return Result(await self._ajudge(results), without_claim=idle, document=retrieved)
 
     def close(self) -> None:
         """Stop the threads, after the work at hand, and free the scorer."""
@@ -356,12 +346,18 @@ def _answered(output: Any) -> Any:
     return output
 
 
-def _retrieved(response: Response) -> Document:
-    return Document(id=response.id, text=response.text)
+def _grounded(
+    context: str | Sequence[str], answer: str, identity: str | None
+) -> tuple[Results, Document, int]:
+    """The sentences with their passages, the retrieved text, and how many sentences claim
+    nothing."""
+    from safepassage.agents.claims import sentences_without_claim
 
+    from .pipeline import ground
 
-def _response(context: str | Sequence[str], answer: str, identity: str | None) -> Response:
     passages = context if isinstance(context, str) else list(context)
     parts = [passages] if isinstance(passages, str) else passages
     named = identity or stable_id("response", answer, *parts)
-    return Response(id=named, context=passages, response=answer)
+    response = Response(id=named, context=passages, response=answer)
+    retrieved = Document(id=response.id, text=response.text)
+    return ground(response), retrieved, sentences_without_claim(response)
