@@ -39,7 +39,7 @@ from safepassage.schemas import (
 from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.login.modes import login_of
 from safepassage.streams.console.review_desk import ReviewDesk
-from safepassage.streams.console.web.app import console_app
+from safepassage.streams.console.web.app import Console, console_app
 from safepassage.streams.demo.embedded import free_port
 from safepassage.streams.kafka.records import Outgoing
 from safepassage.streams.runtime.health import quiet_server
@@ -202,7 +202,7 @@ async def main(cases: int) -> None:
     desk.ready = True
     texts: Any = OneText()
     port = free_port()
-    app = console_app(desk, texts, login_of(settings), Progress("review"), settings)
+    app = console_app(Console(desk, texts, login_of(settings), settings), Progress("review"))
     server = quiet_server(app, "127.0.0.1", port)
     serving = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it

@@ -6,6 +6,7 @@ thresholds (`scorers.raised`): the workers obey it as any other, it survives res
 and `promote` end it, and a warning says why.
 """
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
@@ -28,26 +29,26 @@ log = structlog.get_logger(__name__)
 BY = "safepassage"
 
 
+@dataclass(frozen=True, slots=True)
 class Promise:
-    def __init__(self, store: CaseStore, publisher: Publisher, settings: Settings) -> None:
-        self._store = store
-        self._publisher = publisher
-        self._settings = settings
+    store: CaseStore
+    publisher: Publisher
+    settings: Settings
 
     def risks(self, revision: str | None = None) -> list[LiveRisk]:
-        asked, confidence = self._settings.risk, self._settings.risk_confidence
-        return live_risk(self._store, revision or self._store.latest[1], asked, confidence)
+        asked, confidence = self.settings.risk, self.settings.risk_confidence
+        return live_risk(self.store, revision or self.store.latest[1], asked, confidence)
 
     async def watch(self, *, acts: bool = True) -> ScorerRelease | None:
         """Measure; where the promise broke and this console ``acts``, release stricter routing."""
-        held = await releases_in_force(self._settings) if self._settings.risk else InForce()
+        held = await releases_in_force(self.settings) if self.settings.risk else InForce()
         try:
             live = held.live
         except ReleaseLost as error:
             log.warning("promise_not_watched", detail=str(error))
             return None
-        revision = (live.revision if live else None) or self._store.latest[1]
-        revision = in_mode(revision, strict=self._settings.strict)  # as its verdicts name it
+        revision = (live.revision if live else None) or self.store.latest[1]
+        revision = in_mode(revision, strict=self.settings.strict)  # as its verdicts name it
         risks = self.risks(revision)
         every = risks[0]
         metrics.set_estimate(metrics.RISK, every.wrong.share or 0.0, every.bounds)
@@ -55,7 +56,7 @@ class Promise:
         metrics.set_estimate(metrics.ACCEPTED_SHARE, passed.share or 0.0, passed.interval)
         metrics.PROMISE_CERTIFIED.set(float(every.certified))
         broken = [risk for risk in risks if risk.broken]
-        if not acts or not broken or self._settings.risk is None:
+        if not acts or not broken or self.settings.risk is None:
             return None
         # The types that broke it, or all where no type differs.
         parts = [risk for risk in broken if risk.entity_type] or broken
@@ -64,16 +65,16 @@ class Promise:
     async def _tighten(
         self, live: ScorerRelease | None, revision: str, parts: list[LiveRisk]
     ) -> ScorerRelease:
-        asked, confidence = self._settings.risk or 0.0, self._settings.risk_confidence
+        asked, confidence = self.settings.risk or 0.0, self.settings.risk_confidence
         limits = {
             part.entity_type.casefold(): stricter_threshold(
-                self._store, revision, part.entity_type, asked, confidence
+                self.store, revision, part.entity_type, asked, confidence
             )
             for part in parts
         }
         named = ", ".join(part.entity_type or "all types" for part in parts[:10])
         released = in_mode(revision, strict=False)
-        before = (live and live.scorer) or self._settings.judge
+        before = (live and live.scorer) or self.settings.judge
         spec = ScorerSpec.parse(before).with_limits(limits)
         now = datetime.now(UTC)
         release = ScorerRelease(
@@ -87,7 +88,7 @@ class Promise:
             reason=f"spot checks show more than {asked:.1%} wrong: {named}",
         )
         warnings = [self._warning(part, revision, limits, now) for part in parts]
-        refused = await self._publisher.publish(
+        refused = await self.publisher.publish(
             [
                 *(Outgoing(WARNINGS, warning.measure, warning) for warning in warnings),
                 Outgoing(SCORERS, release.slot, release),
@@ -102,7 +103,7 @@ class Promise:
     def _warning(
         self, part: LiveRisk, revision: str, limits: dict[str, float], now: datetime
     ) -> DriftWarning:
-        asked, limit = self._settings.risk or 0.0, limits[part.entity_type.casefold()]
+        asked, limit = self.settings.risk or 0.0, limits[part.entity_type.casefold()]
         follows = "nothing passes without a person" if limit >= 1 else f"threshold {limit:.4f}"
         return DriftWarning(
             id=stable_id("warning", "risk", part.entity_type, revision),

@@ -39,7 +39,7 @@ from .leases import Leases, LeasesAway, LocalLeases, RedisLeases
 from .login.modes import login_of
 from .promise import Promise
 from .review_desk import ReviewDesk
-from .web.app import console_app
+from .web.app import Console, console_app
 from .web.originals import Originals
 
 if TYPE_CHECKING:
@@ -87,16 +87,9 @@ class ReviewSource:
             listener = open_listener("the console", host, port, "SAFEPASSAGE_CONSOLE")
             resources.callback(listener.close)
             promise = Promise(desk.store, self._publisher, self._settings)
-            app = console_app(
-                desk,
-                self._texts,
-                login,
-                self.progress,
-                self._settings,
-                promise=promise,
-                originals=self._originals,
-                candidates=self._candidates,
-            )
+            beside = (promise, self._originals, self._candidates)
+            console = Console(desk, self._texts, login, self._settings, *beside)
+            app = console_app(console, self.progress)
             server = quiet_server(app, *listener.getsockname()[:2])
             _announce(listener, login.shown)
             ending = asyncio.Event()

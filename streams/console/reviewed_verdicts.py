@@ -9,6 +9,7 @@ since no note says that it is out.
 
 import asyncio
 import time
+from dataclasses import dataclass
 
 import structlog
 
@@ -32,6 +33,7 @@ class _Refused(Exception):
     """The broker refuses a record. The message is the error's name."""
 
 
+@dataclass(frozen=True, slots=True)
 class Outcomes:
     """Which cases are due, and what is published of them. ``grace`` is in seconds.
 
@@ -40,18 +42,17 @@ class Outcomes:
     one of them slept beyond its lease, the events have the same ids, and count once.
     """
 
-    def __init__(self, store: CaseStore, publisher: Publisher, grace: float) -> None:
-        self._store = store
-        self._publisher = publisher
-        self._grace = grace
+    store: CaseStore
+    publisher: Publisher
+    grace: float
 
     @property
     def owed(self) -> bool:
-        return self._store.one("SELECT 1 FROM due LIMIT 1") is not None
+        return self.store.one("SELECT 1 FROM due LIMIT 1") is not None
 
     def refusal(self, case_id: str) -> str | None:
         """The error with which the broker refuses what a case's decision leads to."""
-        row = self._store.one("SELECT refused FROM due WHERE case_id = ?", case_id)
+        row = self.store.one("SELECT refused FROM due WHERE case_id = ?", case_id)
         return (row and str(row[0])) or None
 
     def reviewed(self, case_id: str, review: Review) -> None:
@@ -59,7 +60,7 @@ class Outcomes:
         back since, or another process's that is ahead, makes nobody wait for longer than the
         grace."""
         now = time.time()
-        at = min(moment(review.decided_at).timestamp(), now) + self._grace
+        at = min(moment(review.decided_at).timestamp(), now) + self.grace
         self._say(case_id, at, "at = excluded.at, ")
 
     def judged(self, case_id: str, verdict: Verdict) -> None:
@@ -67,20 +68,20 @@ class Outcomes:
         an earlier decision in its place, it did not know of the decision yet, and downstream has
         to be told again."""
         by_a_worker = verdict.review is None or verdict.review.in_place
-        if by_a_worker and self._store.reviewed(case_id):
+        if by_a_worker and self.store.reviewed(case_id):
             self._say(case_id, time.time(), "")
 
     async def publish_due(self) -> None:
         """Publish what follows once the grace is over. A refused record holds up no other case."""
         # A clock that was set back meanwhile must not hold up what was due for longer than this.
-        longest = max(self._grace, RETRY_SECONDS)
-        while due := self._store.connection.execute(
+        longest = max(self.grace, RETRY_SECONDS)
+        while due := self.store.connection.execute(
             "SELECT case_id, said FROM due WHERE at <= ?1 OR at > ?1 + ?2 ORDER BY at LIMIT ?3",
             (time.time(), longest, AT_ONCE),
         ).fetchall():
             for case_id, said in due:
                 refused = ""
-                if case := self._store.case(case_id):
+                if case := self.store.case(case_id):
                     try:
                         await self._carry_out(case)
                     except _Refused as error:
@@ -89,7 +90,7 @@ class Outcomes:
                 await asyncio.sleep(0)  # after a restart every case ever reviewed is due
 
     def _say(self, case_id: str, at: float, change: str) -> None:
-        self._store.connection.execute(
+        self.store.connection.execute(
             "INSERT INTO due (case_id, at) VALUES (?, ?) ON CONFLICT (case_id) DO UPDATE "  # noqa: S608
             f"SET {change}said = said + 1",
             (case_id, at),
@@ -102,11 +103,11 @@ class Outcomes:
             values: tuple[object, ...] = (time.time() + RETRY_SECONDS, refused, case_id, said)
         else:
             change, values = "DELETE FROM due WHERE case_id = ? AND said = ?", (case_id, said)
-        self._store.connection.execute(change, values)
+        self.store.connection.execute(change, values)
 
     async def _carry_out(self, case: Case) -> None:
         decision = decision_on(case.verdict, case.reviews)
-        before = self._store.carried_out(case.id)
+        before = self.store.carried_out(case.id)
         if decision is None:
             return
         if before == (decision.review_id, decision.judged):
@@ -117,11 +118,11 @@ class Outcomes:
             await self._publish_verdict(verdict)
         # After the verdict, so that a crash in between repeats it instead of losing it.
         await self._publish(Outgoing(DECISIONS, case.id, decision))
-        self._store.add_decision(decision)
+        self.store.add_decision(decision)
 
     async def _correct_late(self, case: Case) -> None:
         """Publish it again where a worker that knew an earlier decision spoke after it."""
-        published = self._store.published(case.id)
+        published = self.store.published(case.id)
         if not (published and published.review and published.review.in_place):
             return
         if verdict := next_verdict(case.verdict, case.standing, _cause(case), published):
@@ -132,10 +133,10 @@ class Outcomes:
         judged the case again since; what was published before is of no account then."""
         cause = _cause(case)
         afresh = next_verdict(case.verdict, case.standing, cause, None)
-        answered = self._store.answered(case.id, case.verdict.id)
+        answered = self.store.answered(case.id, case.verdict.id)
         if only_newer:
             return None if answered else afresh
-        published = self._store.published(case.id)
+        published = self.store.published(case.id)
         if published is None:
             return afresh if case.held else None  # history: all of it has passed its retention
         follows = next_verdict(case.verdict, case.standing, cause, published)
@@ -144,11 +145,11 @@ class Outcomes:
     async def _publish_verdict(self, verdict: Verdict) -> None:
         topic = ACCEPTED if verdict.decision == "accepted" else QUARANTINE
         await self._publish(Outgoing(topic, verdict.doc_id, verdict))
-        self._store.add_verdict(verdict, int(time.time() * 1000))
+        self.store.add_verdict(verdict, int(time.time() * 1000))
         log.info("reviewed_verdict", verdict_id=verdict.id, decision=verdict.decision)
 
     async def _publish(self, outgoing: Outgoing) -> None:
-        if refused := await self._publisher.publish([outgoing]):
+        if refused := await self.publisher.publish([outgoing]):
             log.error("outcome_refused", topic=outgoing.topic.name, error=refused[0])
             raise _Refused(refused[0])
 

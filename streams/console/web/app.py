@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import wraps
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -69,26 +70,12 @@ OPEN = frozenset(
 Handler = Callable[["Console", Request, Session], Awaitable[Response]]
 
 
-def console_app(
-    desk: ReviewDesk,
-    texts: DocumentStore,
-    login: Login,
-    progress: Progress,
-    settings: Settings,
-    *,
-    promise: Promise | None = None,
-    originals: Originals | None = None,
-    candidates: Candidates | None = None,
-) -> Starlette:
-    """The whole console, with ``/health`` and ``/metrics`` of the process. Without ``originals`` no
-    pages are shown, without ``candidates`` nothing of learning. Raises `LookupError` where a route
-    declares no role, and is not open to everybody."""
-    console = Console(
-        desk, texts, login, settings, originals=originals, promise=promise, candidates=candidates
-    )
-    own_health = health_app([progress], settings.stalled_after_seconds)
+def console_app(console: Console, progress: Progress) -> Starlette:
+    """The whole console, with ``/health`` and ``/metrics`` of the process. Raises `LookupError`
+    where a route declares no role, and is not open to everybody."""
+    own_health = health_app([progress], console.settings.stalled_after_seconds)
     middleware = [Middleware(Guard)]
-    if proxies := [str(network) for network in settings.console_proxies]:
+    if proxies := [str(network) for network in console.settings.console_proxies]:
         middleware.append(Middleware(ProxyHeadersMiddleware, trusted_hosts=proxies))
     routes = [*console.routes(), *own_health.routes]
     for route in routes:
@@ -136,26 +123,21 @@ def allowed(role: Role) -> Callable[[Handler], Callable[[Console, Request], Awai
     return mark
 
 
+@dataclass(eq=False)
 class Console:
-    def __init__(
-        self,
-        desk: ReviewDesk,
-        texts: DocumentStore,
-        login: Login,
-        settings: Settings,
-        *,
-        originals: Originals | None,
-        promise: Promise | None,
-        candidates: Candidates | None,
-    ) -> None:
-        self.desk = desk
-        self._promise = promise
-        self._candidates = candidates
-        self._settings = settings
-        self.entrance = Entrance(login, desk.leases)
-        self.views = Views(desk, texts, self.entrance, originals)
-        self._texts = texts
-        self._originals = originals
+    """Without ``originals`` no pages are shown, without ``candidates`` nothing of learning."""
+
+    desk: ReviewDesk
+    texts: DocumentStore
+    login: Login
+    settings: Settings
+    promise: Promise | None = None
+    originals: Originals | None = None
+    candidates: Candidates | None = None
+
+    def __post_init__(self) -> None:
+        self.entrance = Entrance(self.login, self.desk.leases)
+        self.views = Views(self.desk, self.texts, self.entrance, self.originals)
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -229,7 +211,7 @@ class Console:
     @allowed("reader")
     async def document(self, request: Request, session: Session) -> Response:
         case = self.desk.store.case(request.path_params["case_id"])
-        found = await document_text(self._texts, case.verdict) if case else None
+        found = await document_text(self.texts, case.verdict) if case else None
         if not found or not found.text:
             raise HTTPException(404, found.problem if found else "There is no such case.")
         return PlainTextResponse(found.text)
@@ -237,10 +219,10 @@ class Console:
     @allowed("reader")
     async def page(self, request: Request, _session: Session) -> Response:
         case = self.desk.store.case(request.path_params["case_id"])
-        if case is None or self._originals is None:
+        if case is None or self.originals is None:
             raise HTTPException(404, "There is no such page.")
         try:
-            picture = await self._originals.picture(case.verdict, request.path_params["page"])
+            picture = await self.originals.picture(case.verdict, request.path_params["page"])
         except NoPicture as error:
             raise HTTPException(404, str(error)) from None
         return Response(picture, media_type="image/png")
@@ -301,10 +283,10 @@ class Console:
     async def promote(self, request: Request, session: Session) -> Response:
         form = await request.form()
         run = str(request.path_params["run"])
-        if self._candidates is None:
+        if self.candidates is None:
             raise HTTPException(404, "Nothing learns here.")
         promotes = form.get("answer") == "promote"
-        answer = self._candidates.promote if promotes else self._candidates.refuse
+        answer = self.candidates.promote if promotes else self.candidates.refuse
         try:
             await answer(run, session.signature)
         except (OperatorError, PublishFailed) as error:
@@ -313,9 +295,9 @@ class Console:
 
     async def _learning(self, session: Session, alert: str = "", status: int = 200) -> Response:
         runs, wanted = None, list[str]()
-        if self._candidates is not None:
-            runs = await self._candidates.runs()
-            bounds = self._settings.learn_held, self._settings.learn_min_labels
+        if self.candidates is not None:
+            runs = await self.candidates.runs()
+            bounds = self.settings.learn_held, self.settings.learn_min_labels
             wanted = measures.labels_wanted(self.desk.store, *bounds)
         context = {"alert": alert, "wanted": wanted, **learning_page(runs)}
         return render("learning.html", self.views.frame(session) | context, status)
@@ -326,7 +308,7 @@ class Console:
         extractors = measures.extractor_scores(store)
         context = {
             "leakage": measures.leakage(store),
-            "risks": self._promise.risks() if self._promise else [],
+            "risks": self.promise.risks() if self.promise else [],
             "accepted": sum(row.accepted for row in extractors),
             "open": measures.open_cases(store),
             "extractors": extractors,
@@ -337,7 +319,7 @@ class Console:
     @allowed("lead")
     async def agreement(self, _request: Request, session: Session) -> Response:
         found = measures.agreements(self.desk.store)
-        context = {"agreements": found, "share": self._settings.console_double_share}
+        context = {"agreements": found, "share": self.settings.console_double_share}
         return render("agreement.html", self.views.frame(session) | context)
 
     @allowed("reader")

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -61,24 +62,18 @@ _STATUS: dict[type[Exception], int] = {
 }
 
 
+@dataclass(eq=False)
 class Views:
-    def __init__(
-        self,
-        desk: ReviewDesk,
-        texts: DocumentStore,
-        entrance: Entrance,
-        originals: Originals | None = None,
-    ) -> None:
-        self._desk = desk
-        self._texts = texts
-        self._originals = originals
-        self._entrance = entrance
-        self._facets: tuple[float, dict[str, object]] = (-FRESH_SECONDS, {})
+    desk: ReviewDesk
+    texts: DocumentStore
+    entrance: Entrance
+    originals: Originals | None = None
+    _facets: tuple[float, dict[str, object]] = (-FRESH_SECONDS, {})
 
     def frame(self, session: Session) -> dict[str, object]:
         return {
             "reviewer": session.reviewer,
-            "csrf": self._entrance.csrf(session),
+            "csrf": self.entrance.csrf(session),
             "decides": session.may("reviewer"),
             "leads": session.may("lead"),
         }
@@ -96,7 +91,7 @@ class Views:
     def queue_frame(
         self, request: Request, session: Session, wanted: CaseFilter
     ) -> dict[str, object]:
-        saved = self._desk.store.review(request.query_params.get("saved", ""))
+        saved = self.desk.store.review(request.query_params.get("saved", ""))
         own = saved if saved and saved.person == session.person else None
         return (
             self.frame(session)
@@ -105,7 +100,7 @@ class Views:
                 "wanted": wanted,
                 "query": query_string(wanted),
                 "kept": wanted.query(),
-                "left": self._desk.store.count(wanted, session.person),
+                "left": self.desk.store.count(wanted, session.person),
                 "saved": own,
                 "saved_claim": claim(own.verdict) if own else "",
                 "undone": "undone" in request.query_params,
@@ -123,7 +118,7 @@ class Views:
         """Counting all cases takes a while with many; a count of a moment ago will do."""
         at, found = self._facets
         if time.monotonic() - at > FRESH_SECONDS:
-            store = self._desk.store
+            store = self.desk.store
             found = {"facets": measures.facets(store), "leaked": measures.leakage(store)[0].leaked}
             self._facets = time.monotonic(), found
         return found
@@ -143,26 +138,26 @@ class Views:
         """One case. ``typed`` is a form to show again, ``alert`` why."""
         around = request.query_params.get("around", "")
         blind = wanted.pool == "second" or case.hidden_from(session.person)
-        rivals = self._desk.store.rivals(case.verdict)
+        rivals = self.desk.store.rivals(case.verdict)
         page = case_page(
             case,
-            await document_text(self._texts, case.verdict),
+            await document_text(self.texts, case.verdict),
             int(around) if around.isdecimal() and len(around) < 9 else 0,
             typed,
             blind=blind,
             rivals=rivals,
             hidden=self._hidden(session, case, rivals),
         )
-        lease = await self._desk.leases.on(case.id)
+        lease = await self.desk.leases.on(case.id)
         stands = case.standing
-        pages = await self._originals.pages(case.verdict) if self._originals else EvidencePages()
+        pages = await self.originals.pages(case.verdict) if self.originals else EvidencePages()
         context = {
             "page": page,
             "pages": pages,
             "mine": mine,
             "holder": lease.reviewer if lease else "",
             "alert": alert,
-            "refusal": stands and not blind and self._desk.refusal(stands),
+            "refusal": stands and not blind and self.desk.refusal(stands),
             "correcting": typed is not None and typed.get("decision") == "corrected",
             "seen": stands.id if stands else "",
             "waits_for": "" if blind else case.waits_for,
@@ -176,7 +171,7 @@ class Views:
     def _hidden(self, session: Session, case: Case, rivals: Sequence[Case]) -> set[str]:
         """The cases beside ``case`` that the reviewer is to judge without seeing what was said."""
         memory = case.verdict.memory
-        alike = [self._desk.store.case(one.case_id) for one in (memory.cases if memory else ())]
+        alike = [self.desk.store.case(one.case_id) for one in (memory.cases if memory else ())]
         return {one.id for one in [*rivals, *alike] if one and one.hidden_from(session.person)}
 
 

@@ -26,7 +26,7 @@ from safepassage.streams.console.index.store import CaseStore
 from safepassage.streams.console.login.modes import login_of
 from safepassage.streams.console.promise import Promise
 from safepassage.streams.console.review_desk import ReviewDesk
-from safepassage.streams.console.web.app import console_app
+from safepassage.streams.console.web import app
 from safepassage.streams.console.web.guard import HEADERS, MAX_BODY_BYTES
 from safepassage.streams.console.web.originals import Originals
 from safepassage.streams.runtime.progress import Progress
@@ -96,10 +96,8 @@ class Console:
         texts: Any = self.texts
         login, progress = login_of(settings), Progress("review")
         promise = Promise(self.desk.store, self.publisher, settings)
-        app = console_app(
-            self.desk, texts, login, progress, settings, promise=promise, originals=originals
-        )
-        served = quiet_server(app, "127.0.0.1", 0).config
+        served_console = app.Console(self.desk, texts, login, settings, promise, originals)
+        served = quiet_server(app.console_app(served_console, progress), "127.0.0.1", 0).config
         served.load()
         self.browser = Browser(served.loaded_app, address)
 

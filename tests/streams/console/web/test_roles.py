@@ -56,7 +56,8 @@ def routes(console: Console) -> list[BaseRoute]:
     """The routes of the very app that is served."""
     settings = Settings(console_token=TOKEN)
     texts: Any = console.texts
-    made = console_app(console.desk, texts, login_of(settings), Progress("review"), settings)
+    served = App(console.desk, texts, login_of(settings), settings)
+    made = console_app(served, Progress("review"))
     return list(made.routes)
 
 
