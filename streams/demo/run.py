@@ -24,7 +24,7 @@ from ..topics import ACCEPTED, QUARANTINE
 from . import corpus
 from .embedded import LOOPBACK, free_port
 from .stack import CORPUS, LAST_LOGS, RunningStack, running_stack, sigterm_unwinds
-from .verdict_tables import Written, judged_answers, new_console, print_verdicts, submitted
+from .verdict_tables import judged_answers, new_console, print_verdicts, submitted
 
 DEMO_ROLES = ("extract", "align", "score", "report")
 PATIENCE_SECONDS = 600.0
@@ -39,7 +39,9 @@ def run_demo() -> None:
     environment = corpus_schema() | graphs_of_claims()
     with sigterm_unwinds(), running_stack(DEMO_ROLES, environment) as stack:
         verdicts = asyncio.run(_flow(stack, console))
-        print_verdicts(console, verdicts, _written(), time.monotonic() - started)
+        kinds = {d.id: str((d.meta or {}).get("kind", "")) for d in corpus.documents()}
+        seconds = time.monotonic() - started
+        print_verdicts(console, verdicts, kinds, corpus.extractions(), seconds)
         console.print(judged_answers(verdicts))
 
 
@@ -107,11 +109,6 @@ def graphs_of_claims() -> dict[str, str]:
     if "scorer" in Settings().model_fields_set:
         return {}
     return {"SAFEPASSAGE_SCORER": str(ScorerSpec(Settings().scorer, graphs=True))}
-
-
-def _written() -> Written:
-    kinds = {d.id: str((d.meta or {}).get("kind", "")) for d in corpus.documents()}
-    return Written(kinds, corpus.extractions())
 
 
 async def _flow(stack: RunningStack, console: Console) -> list[Verdict]:

@@ -3,7 +3,6 @@ answers: one of them sent while it is written, and all of them judged as a whole
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from rich.box import SIMPLE_HEAD
@@ -26,14 +25,6 @@ Identity = tuple[str, str, str, str]
 Labels = Mapping[Identity, int | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What was written along with the documents: each one's kind by its id, and the labels."""
-
-    kinds: Mapping[str, str]
-    labelled: Sequence[LabelledExtraction]
-
-
 def new_console() -> Console:
     """A console as wide as the terminal; where it is missing, wide enough for the table."""
     console = Console(highlight=False)
@@ -41,9 +32,13 @@ def new_console() -> Console:
 
 
 def print_verdicts(
-    console: Console, verdicts: Sequence[Verdict], written: Written, seconds: float
+    console: Console,
+    verdicts: Sequence[Verdict],
+    kinds: Mapping[str, str],
+    labelled: Sequence[LabelledExtraction],
+    seconds: float,
 ) -> None:
-    labels = {_identity(row): row.label for row in written.labelled}
+    labels = {_identity(row): row.label for row in labelled}
     decisions = Counter(verdict.decision for verdict in verdicts)
     counts = ", ".join(f"{decisions[name]} {name}" for name in DECISIONS)
     documents = len({verdict.doc_id for verdict in verdicts})
@@ -53,7 +48,7 @@ def print_verdicts(
         f"by the labels written with them: {stopped} wrong extractions stopped, "
         f"{accepted} right ones accepted"
     )
-    console.print(_documents(verdicts, written.kinds, labels))
+    console.print(_documents(verdicts, kinds, labels))
     console.print(_stopped(verdicts))
 
 

@@ -5,7 +5,7 @@ from io import StringIO
 from rich.console import Console
 
 from safepassage.schemas import Conflict, Finding, LabelledExtraction, ScorerTrail, Verdict
-from safepassage.streams.demo.verdict_tables import Written, print_verdicts
+from safepassage.streams.demo.verdict_tables import print_verdicts
 
 ROW = {"doc_id": "lease", "entity_type": "Tenant", "context": "Tenant: Ann"}
 
@@ -26,7 +26,7 @@ def verdict(value: str, **more: object) -> Verdict:
 def printed(*verdicts: Verdict) -> str:
     labels = [LabelledExtraction(id=v.id, value=v.value, label=0, **ROW) for v in verdicts]
     console = Console(file=StringIO(), width=200)
-    print_verdicts(console, verdicts, Written({"lease": "rental contract"}, labels), 1.0)
+    print_verdicts(console, verdicts, {"lease": "rental contract"}, labels, 1.0)
     return " ".join(console.file.getvalue().split())
 
 
