@@ -8,7 +8,6 @@ decides: two people would work on one without knowing of each other.
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -44,11 +43,14 @@ class Lease:
     beside: bool = False
 
 
-class Leases(ABC):
-    """All methods raise `LeasesAway`. A lease runs for ``seconds`` where nothing else is said."""
+class Leases:
+    """Of a console that is alone: after a restart every case is free again. Those of several raise
+    `LeasesAway` in all methods. A lease runs for ``seconds`` where nothing else is said."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
+        self._clock = clock
+        self._held: dict[str, Lease] = {}
 
     async def take(
         self,
@@ -67,59 +69,37 @@ class Leases(ABC):
             case_id, Lease(holder, reviewer, seconds or self._seconds, drawn, beside)
         )
 
-    @abstractmethod
     async def _take(self, case_id: str, wanted: Lease) -> Lease | None:
         """`take`; ``wanted`` expires in so many seconds from now."""
-
-    @abstractmethod
-    async def release(self, holder: str, saved: Mapping[str, str] | None = None) -> None:
-        """``holder`` has no case any more. ``saved`` are the reviews that were, by case."""
-
-    @abstractmethod
-    async def leased(self) -> dict[str, Lease]:
-        """Every lease that runs, by case."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """Give back what is open."""
-
-    async def on(self, case_id: str) -> Lease | None:
-        return (await self.leased()).get(case_id)
-
-
-class LocalLeases(Leases):
-    """Of a console that is alone. After a restart every case is free again."""
-
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(seconds)
-        self._clock = clock
-        self._leases: dict[str, Lease] = {}
-
-    async def _take(self, case_id: str, wanted: Lease) -> Lease | None:
-        now, before, holder = self._clock(), self._leases.get(case_id), wanted.holder
+        now, before, holder = self._clock(), self._held.get(case_id), wanted.holder
         if before and before.holder != holder:
             if before.expires > now:
                 return None
             before = None
-        self._leases = {
+        self._held = {
             c: lease
-            for c, lease in self._leases.items()
+            for c, lease in self._held.items()
             if (wanted.beside or lease.holder != holder) and lease.expires + ABANDONED_SECONDS > now
         }
         drawn = wanted.drawn or (before.drawn if before else "")
         lease = replace(wanted, expires=now + wanted.expires, drawn=drawn)
-        self._leases[case_id] = lease
+        self._held[case_id] = lease
         return lease
 
     async def release(self, holder: str, saved: Mapping[str, str] | None = None) -> None:
-        self._leases = {c: lease for c, lease in self._leases.items() if lease.holder != holder}
+        """``holder`` has no case any more. ``saved`` are the reviews that were, by case."""
+        self._held = {c: lease for c, lease in self._held.items() if lease.holder != holder}
 
     async def close(self) -> None:
-        self._leases.clear()
+        self._held.clear()
 
     async def leased(self) -> dict[str, Lease]:
+        """Every lease that runs, by case."""
         now = self._clock()
-        return {c: lease for c, lease in self._leases.items() if lease.expires > now}
+        return {c: lease for c, lease in self._held.items() if lease.expires > now}
+
+    async def on(self, case_id: str) -> Lease | None:
+        return (await self.leased()).get(case_id)
 
 
 _TAKE = """

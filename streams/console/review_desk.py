@@ -37,7 +37,7 @@ from ..topics import REVIEWS
 from .index.case_filter import CaseFilter, double_lot
 from .index.next_case import choose
 from .index.store import Case, CaseStore
-from .leases import Lease, Leases, LeasesAway, LocalLeases
+from .leases import Lease, Leases, LeasesAway
 from .reviewed_verdicts import Outcomes
 from .session import Session
 
@@ -109,7 +109,7 @@ class ReviewDesk:
         self._read_accepted = read_accepted
         self._approvals = settings.console_approvals
         self._double_share = settings.console_double_share
-        self.leases = leases or LocalLeases(settings.console_lease_seconds)
+        self.leases = leases or Leases(settings.console_lease_seconds)
         self.ready = False
         self.refused: WriteRefused | None = None
         self._publisher = publisher

@@ -35,7 +35,7 @@ from ..topics import ACCEPTED, READ_BY, RoleName
 from .index.index_file import Place, Position
 from .index.measures import agreements, open_cases
 from .index.store import CaseStore
-from .leases import Leases, LeasesAway, LocalLeases, RedisLeases
+from .leases import Leases, LeasesAway, RedisLeases
 from .login.modes import login_of
 from .promise import Promise
 from .review_desk import ReviewDesk
@@ -231,7 +231,7 @@ class ReviewSource:
 def _leases(settings: Settings, store: CaseStore) -> Leases:
     """In Redis wherever one is named: nobody knows here whether there are other consoles."""
     if "redis_url" not in settings.model_fields_set:
-        return LocalLeases(settings.console_lease_seconds)
+        return Leases(settings.console_lease_seconds)
     prefix, seconds = settings.topic_prefix, settings.console_lease_seconds
     return RedisLeases(redis_client(settings), prefix, seconds, store.knows_review)
 

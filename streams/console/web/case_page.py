@@ -18,7 +18,7 @@ from safepassage.scoring_worker.detectors.hallugraph.drawing import draw, svg
 
 from ..index.case_filter import CaseFilter
 from ..index.store import Case
-from .correction import Input, ValueForm, form_for
+from .correction import form_for
 from .marking import AROUND_CHARACTERS, MAX_AROUND_CHARACTERS, compare, cut, excerpt
 from .texts import DocumentText
 
@@ -93,7 +93,7 @@ def case_page(
         "document_problem": document.problem,
         "around": around,
         "more_around": around * 4 if cut_off and around < MAX_AROUND_CHARACTERS else None,
-        "form": _filled(form_for(verdict.value), typed),
+        "form": form_for(verdict.value, typed),
         "trail": _trail(verdict),
         "opinions": () if blind else tuple(opinions(case.reviews).values()),
         "rivals": tuple(_rival(rival, blind or rival.id in hidden) for rival in rivals),
@@ -145,13 +145,6 @@ def _meters(verdict: Verdict) -> tuple[Meter, ...]:
     if len(verdict.scorers) > 1:
         meters += [Meter(s.scorer, s.score, s.threshold, s.failure or "") for s in verdict.scorers]
     return tuple(meters)
-
-
-def _filled(form: ValueForm, typed: Mapping[str, str] | None) -> ValueForm:
-    if typed is None:
-        return form
-    inputs = (Input(i.name, i.label, typed.get(i.name, i.text)) for i in form.inputs)
-    return ValueForm(form.shape, tuple(inputs))
 
 
 def _trail(verdict: Verdict) -> tuple[tuple[str, str], ...]:

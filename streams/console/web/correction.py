@@ -35,19 +35,19 @@ class ValueForm:
     inputs: tuple[Input, ...]
 
 
-def form_for(value: Json) -> ValueForm:
+def form_for(value: Json, typed: Mapping[str, str] | None = None) -> ValueForm:
+    """The form for ``value``, with what was ``typed`` before."""
+    inputs = [("value", "value", _text(value))]
+    shape: Literal["text", "fields", "json"] = "text"
     if _is_flat(value):
-        return ValueForm(
-            "fields",
-            tuple(
-                Input(f"field{index}", key.replace("_", " "), _text(part))
-                for index, (key, part) in enumerate(value.items())
-            ),
-        )
-    if isinstance(value, dict | list):
-        text = json.dumps(value, ensure_ascii=False, indent=2)
-        return ValueForm("json", (Input("value", "value as JSON", text),))
-    return ValueForm("text", (Input("value", "value", _text(value)),))
+        shape = "fields"
+        parts = enumerate(value.items())
+        inputs = [(f"field{at}", key.replace("_", " "), _text(part)) for at, (key, part) in parts]
+    elif isinstance(value, dict | list):
+        shape = "json"
+        inputs = [("value", "value as JSON", json.dumps(value, ensure_ascii=False, indent=2))]
+    filled = ((name, label, (typed or {}).get(name, text)) for name, label, text in inputs)
+    return ValueForm(shape, tuple(Input(*one) for one in filled))
 
 
 def read_correction(original: Json, form: Mapping[str, str]) -> Json:

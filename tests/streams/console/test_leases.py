@@ -13,7 +13,6 @@ from safepassage.streams.console.leases import (
     ABANDONED_SECONDS,
     Leases,
     LeasesAway,
-    LocalLeases,
     RedisLeases,
 )
 from safepassage.streams.demo.embedded import free_port
@@ -29,7 +28,7 @@ def in_redis(settings: Settings, seconds: float = 300, *known: str) -> RedisLeas
 
 @pytest.fixture(params=["memory", "redis"])
 async def leases(request: pytest.FixtureRequest, kafka: Settings) -> AsyncIterator[Leases]:
-    made: Leases = LocalLeases(300) if request.param == "memory" else in_redis(kafka)
+    made: Leases = Leases(300) if request.param == "memory" else in_redis(kafka)
     yield made
     await made.close()
 
@@ -121,11 +120,11 @@ async def test_names_come_back_as_they_are(leases: Leases) -> None:
 
 async def test_what_was_abandoned_is_forgotten_in_the_end() -> None:
     now = [0.0]
-    leases = LocalLeases(300, lambda: now[0])
+    leases = Leases(300, lambda: now[0])
     await leases.take("case", "ana", "Ana", drawn="{}")
     now[0] = 301 + ABANDONED_SECONDS
     await leases.take("other", "ben", "Ben")
-    assert list(leases._leases) == ["other"]
+    assert list(leases._held) == ["other"]
 
 
 async def test_a_console_that_is_behind_gives_out_no_case_that_was_just_decided(
