@@ -17,6 +17,7 @@ from ..session import (
     ATTEMPT_SECONDS,
     SESSION_SECONDS,
     GuessLimit,
+    LoginAttempt,
     Session,
     Sessions,
     client_key,
@@ -115,17 +116,7 @@ class Entrance:
             response = RedirectResponse(await self._way.address(attempt), 303)
         except LoginRefused as refusal:
             return self._page(request, str(refusal), 403)
-        # Lax: the provider sends the browser back from another site.
-        response.set_cookie(
-            ATTEMPT_COOKIE,
-            self._sessions.seal(attempt),
-            max_age=ATTEMPT_SECONDS,
-            path=CALLBACK,
-            httponly=True,
-            samesite="lax",
-            secure=self._behind_tls or request.url.scheme == "https",
-        )
-        return response
+        return self._with_cookie(response, request, attempt)
 
     async def callback(self, request: Request) -> Response:
         if isinstance(self._way, TokenLogin | ProxyLogin):
@@ -188,14 +179,18 @@ class Entrance:
         }
         return self._with_cookie(render("login.html", context, status), request, session)
 
-    def _with_cookie(self, response: Response, request: Request, session: Session) -> Response:
+    def _with_cookie(
+        self, response: Response, request: Request, sealed: Session | LoginAttempt
+    ) -> Response:
+        elsewhere = isinstance(sealed, LoginAttempt)
         response.set_cookie(
-            COOKIE,
-            self._sessions.seal(session),
-            max_age=SESSION_SECONDS,
-            path="/",
+            ATTEMPT_COOKIE if elsewhere else COOKIE,
+            self._sessions.seal(sealed),
+            max_age=ATTEMPT_SECONDS if elsewhere else SESSION_SECONDS,
+            path=CALLBACK if elsewhere else "/",
             httponly=True,
-            samesite="strict",
+            # Lax: the provider sends the browser back from another site.
+            samesite="lax" if elsewhere else "strict",
             secure=self._behind_tls or request.url.scheme == "https",
         )
         return response
