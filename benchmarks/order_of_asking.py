@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.general_sets import natural_cases
 from safepassage.scoring_worker import load_scorer
-from safepassage.scoring_worker.scorers.cascade import asking_score, no_doubt
-from safepassage.scoring_worker.scorers.order_of_asking import doubt_of
+from safepassage.scoring_worker.scorers.cascade import asking_score, doubt_of, no_doubt
 from safepassage.scoring_worker.training.corpora import read_rows
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)

@@ -23,8 +23,12 @@ from safepassage.scoring_worker.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.evaluation.runs import numbers_of
 from safepassage.scoring_worker.evaluation.sources import Sources, read_documents
 from safepassage.scoring_worker.training import Recipe
-from safepassage.scoring_worker.training.reviews.curve import ReviewsSettings, reviews_curve
-from safepassage.scoring_worker.training.reviews.curve_tables import certified_table, reviews_table
+from safepassage.scoring_worker.training.reviews.curve import (
+    ReviewsSettings,
+    certified_table,
+    reviews_curve,
+    reviews_table,
+)
 from safepassage.settings import JudgingSettings
 from safepassage.streams.cli.label_options import progress_lines
 from safepassage.streams.cli.output import print_tables

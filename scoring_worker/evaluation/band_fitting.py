@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from safepassage.schemas.base import Contract
 from safepassage.scoring_worker.scorer import Pair, Scorer
-from safepassage.scoring_worker.scorers.cascade import asking_score
-from safepassage.scoring_worker.scorers.order_of_asking import doubt_of
+from safepassage.scoring_worker.scorers.cascade import asking_score, doubt_of
 
 from .sources import DatasetError
 

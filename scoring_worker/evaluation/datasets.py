@@ -9,8 +9,14 @@ from safepassage.schemas import CLAIM_TYPE, AlignedExtraction, Document, Respons
 
 from .cases import Dataset, DatasetKind, LabelledCase, Lost, part_of
 from .entities import labelled_extractions, types_of
-from .pair_rows import pair_of_row
-from .rows import ConclusionRow, EntityRow, ExtractionRow, PairRow, ResponseRow
+from .rows import (
+    ConclusionRow,
+    EntityRow,
+    ExtractionRow,
+    PairRow,
+    ResponseRow,
+    pair_of_row,
+)
 from .sources import DatasetError, DatasetFile, Sources, kind_of_file
 
 LABELS: Mapping[DatasetKind, str] = {

@@ -10,11 +10,10 @@ from safepassage.scoring_worker.manifest import (
     Thresholds,
     TypeThreshold,
 )
-from safepassage.scoring_worker.risk.certificate import CertifiedThreshold, Shortfall, Stratum
-from safepassage.scoring_worker.risk.groups import NOTHING_PASSES, group_of
+from safepassage.scoring_worker.risk.certificate import Stratum
+from safepassage.scoring_worker.risk.groups import group_of
 from safepassage.scoring_worker.risk.parts import Part, certify_parts
 from safepassage.scoring_worker.risk.strata import DrawnLabel, strata_of
-from safepassage.scoring_worker.scorer import Pair
 
 from .cases import Dataset, LabelledCase
 from .model_calibration import CalibratedFolder, labels_of
@@ -23,21 +22,6 @@ from .sources import DatasetError, OnProgress
 STOPPED = "review"
 CHECKED = "spot_check"
 CORRECTED = "correction"
-
-
-class PromisePart(Contract):
-    """A part of the stream, named as `risk.parts` names it, and what is promised of it."""
-
-    kind: str
-    name: str
-    labels: int
-    certified: CertifiedThreshold | None = None
-    shortfall: Shortfall | None = None
-
-    @property
-    def threshold(self) -> float:
-        """What decides for the part; of what nothing is promised nothing passes."""
-        return self.certified.value if self.certified else NOTHING_PASSES
 
 
 class PromiseReport(Contract):
@@ -50,7 +34,7 @@ class PromiseReport(Contract):
     left_out: int
     risk: float
     confidence: float
-    parts: tuple[PromisePart, ...]
+    parts: tuple[Part, ...]
 
 
 def promise(
@@ -85,18 +69,18 @@ def promise(
     ]
     strata, members, least = _strata(rows, manifest)
     types = [[case.entity_type for case in own] for own in members]
-    groups = [[group_of(_pair(case)) for case in own] for own in members]
+    groups = [[group_of(case.pairs[0]) for case in own] for own in members]
     parts = certify_parts(strata, types, groups, risk, confidence, least=least)
-    if not any(isinstance(part.outcome, CertifiedThreshold) for part in parts):
-        raise DatasetError("\n".join(["nothing can be promised:", *map(_refusal, parts)]))
-    said = tuple(_part(part) for part in parts)
+    if not any(part.certified for part in parts):
+        why = [f"{part.name or 'all the rest'}: {part.shortfall}" for part in parts]
+        raise DatasetError("\n".join(["nothing can be promised:", *why]))
     promised = {"risk": risk, "confidence": confidence, "labels": len(rows)}
     update = named | {
-        "thresholds": _thresholds(said, manifest.thresholds, risk, confidence),
+        "thresholds": _thresholds(parts, manifest.thresholds, risk, confidence),
         "metrics": {**manifest.metrics, "promised": promised},
     }
     cases = [case for case, _ in rows]
-    written = start.written(update, cases, _card(said, risk, confidence))
+    written = start.written(update, cases, _card(parts, risk, confidence))
     return PromiseReport(
         revision=written.revision,
         labels=labels_of(datasets),
@@ -104,11 +88,11 @@ def promise(
         left_out=sum(len(dataset.cases) for dataset in datasets) - len(rows),
         risk=risk,
         confidence=confidence,
-        parts=said,
+        parts=tuple(parts),
     )
 
 
-def _card(parts: Sequence[PromisePart], risk: float, confidence: float) -> str:
+def _card(parts: Sequence[Part], risk: float, confidence: float) -> str:
     rows = [
         f"- {part.name or 'all the rest'}: "
         + (
@@ -179,27 +163,8 @@ def _strata(
     return strata, members, 0.0 if every_part else max(limits)
 
 
-def _pair(case: LabelledCase) -> Pair:
-    return case.pairs[0]
-
-
-def _part(part: Part) -> PromisePart:
-    outcome = part.outcome
-    return PromisePart(
-        kind=part.kind,
-        name=part.name,
-        labels=part.labels,
-        certified=outcome if isinstance(outcome, CertifiedThreshold) else None,
-        shortfall=outcome if isinstance(outcome, Shortfall) else None,
-    )
-
-
-def _refusal(part: Part) -> str:
-    return f"{part.name or 'all the rest'}: {part.outcome}"
-
-
 def _thresholds(
-    parts: Sequence[PromisePart], before: Thresholds, risk: float, confidence: float
+    parts: Sequence[Part], before: Thresholds, risk: float, confidence: float
 ) -> Thresholds:
     target = f"risk<={risk:g} at {confidence:.0%}"
 

@@ -6,26 +6,34 @@ Since every accepted value is in one part, what holds of each holds of the whole
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from safepassage.schemas.base import Contract
+
 from .bounds import labels_needed
 from .certificate import CertifiedThreshold, Shortfall, Stratum, certify
+from .groups import NOTHING_PASSES
 
 Kind = Literal["type", "group", "rest"]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part of the stream, and what can be promised of it. ``name`` is "" for the rest."""
+class Part(Contract):
+    """One part of the stream, and what is promised of it, or why nothing is. ``name`` is "" for the
+    rest."""
 
     kind: Kind
     name: str
     labels: int
-    outcome: CertifiedThreshold | Shortfall
+    certified: CertifiedThreshold | None = None
+    shortfall: Shortfall | None = None
+
+    @property
+    def threshold(self) -> float:
+        """What decides for the part; of what nothing is promised nothing passes."""
+        return self.certified.value if self.certified else NOTHING_PASSES
 
 
 def certify_parts(
@@ -56,8 +64,10 @@ def certify_parts(
     cut.append(("rest", "", left))
     for kind, name, rows in cut:
         only = [one.only(row) for one, row in zip(strata, rows, strict=True)]
-        outcome = certify(only, risk, 1 - error, least=least)
-        parts.append(Part(kind, name, sum(int(row.sum()) for row in rows), outcome))
+        found = certify(only, risk, 1 - error, least=least)
+        said = {"certified" if isinstance(found, CertifiedThreshold) else "shortfall": found}
+        labels = sum(int(row.sum()) for row in rows)
+        parts.append(Part.model_validate({"kind": kind, "name": name, "labels": labels, **said}))
     return parts
 
 

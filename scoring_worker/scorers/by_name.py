@@ -107,8 +107,7 @@ def _grader(settings: GraderSettings | None, name: str = "llm") -> Scorer:
 
 
 def _asked_in_order(manifest: ScorerManifest, first: Scorer, second: Scorer) -> Scorer:
-    from .cascade import BAND, CascadeScorer  # noqa: PLC0415 (brings the grader)
-    from .order_of_asking import doubt_of  # noqa: PLC0415 (only this cascade's)
+    from .cascade import BAND, CascadeScorer, doubt_of  # noqa: PLC0415 (brings the grader)
 
     band = manifest.band or BAND
     return CascadeScorer(first, second, band=band, name=manifest.name, doubt=doubt_of)

@@ -11,11 +11,13 @@ is asked about another date or figure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import structlog
 
-from safepassage.schemas import Assessment, Finding, stable_id
+from safepassage.schemas import Assessment, Finding, render_value, stable_id
 from safepassage.scoring_worker.learnt_from import said_by
 from safepassage.scoring_worker.memory.index import Memory
 from safepassage.scoring_worker.memory.learning import remember_in, traces_of
@@ -23,12 +25,22 @@ from safepassage.scoring_worker.memory.states import Trace
 from safepassage.scoring_worker.scorer import Pair, Scorer
 
 from .endpoint_questions import GraderMisconfigured
-from .order_of_asking import ORDER_VERSION
 
 BAND = (0.1, 0.9)
-"""Scores of the first scorer between these, less its doubts (`order_of_asking`) where a decision
+"""Scores of the first scorer between these, less its doubts (`doubt_of`) where a decision
 model is next, are uncertain."""
 UNREAD = "language_not_covered"
+ORDER_VERSION: Final = "1"
+"""Part of a cascade's revision: another order decides otherwise."""
+OF_WORDS: Final = 0.2
+OF_OTHERS: Final = 0.1
+_NOTATION: Final = frozenset(
+    {"accents_differ", "acronym_possible", "acronym_spelt", "check_digit", "name_initial"}
+    | {"name_order", "name_transliterated", "phone_prefix", "spacing_differs"}
+)
+"""Doubts about how a value is written, and not about which one it is."""
+_FIGURE: Final = re.compile(r"\d[\d.,]*")
+_NAME: Final = re.compile(r"\b[^\W\d_a-z][^\W\d_]+")
 
 Doubt = Callable[[Pair, Assessment], float]
 
@@ -38,6 +50,28 @@ log = structlog.get_logger()
 def no_doubt(_pair: Pair, _assessment: Assessment) -> float:
     """For cascades that go by the score alone."""
     return 0.0
+
+
+def doubt_of(pair: Pair, assessment: Assessment) -> float:
+    """How much nearer to its threshold a passing score should be held than it is; 0 to .3.
+
+    Measured on the natural errors of `benchmarks.general`, a development set (the figures are in
+    docs/how-to/choose-a-scorer.md): of what `default` lets pass, .62 is wrong where a check has a
+    doubt about the value's words and .29 elsewhere; .37 where the quote has more figures or names
+    than the value, and .24 elsewhere. A label in front of the value, or a word of denial in its
+    clause, told no more than these.
+    """
+    of_words = any(
+        not finding.contradicts and finding.code not in _NOTATION for finding in assessment.findings
+    )
+    return OF_WORDS * of_words + OF_OTHERS * _has_others(pair)
+
+
+def _has_others(pair: Pair) -> bool:
+    """Whether the quote has two more figures, or names, than the value."""
+    value = pair.value if isinstance(pair.value, str) else render_value(pair.value)
+    kind = _FIGURE if _FIGURE.search(value) else _NAME
+    return sum(found.strip(".,") not in value for found in set(kind.findall(pair.premise))) >= 2
 
 
 def asking_score(pair: Pair, assessment: Assessment, doubt: Doubt) -> float | None:

@@ -160,7 +160,6 @@ class _Stage:
         self._best: dict[str, torch.Tensor] = {}
 
     def run(self, train: Sequence[LabelledPair], on_progress: OnProgress) -> list[float]:
-        """F1 of unsupported on the held-out labels after every epoch."""
         fine_tune(
             self._model,
             self._tokenizer,

@@ -179,7 +179,6 @@ def _freeze(model: Any, layers: int | None) -> None:
 
 
 def _warmed(steps: int, share: float) -> Any:
-    """Up during the first ``share`` of the steps, then down to nothing."""
     warm = max(1, round(steps * share))
 
     def rate(step: int) -> float:
@@ -191,7 +190,6 @@ def _warmed(steps: int, share: float) -> Any:
 def _batches(
     examples: Sequence[Example], recipe: FineTuning, epoch: int
 ) -> Iterator[list[Example]]:
-    """Batches of examples of similar length, drawn anew for each epoch."""
     source = random.Random(recipe.seed * 1_000 + epoch)
     order = list(examples)
     source.shuffle(order)

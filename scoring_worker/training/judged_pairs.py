@@ -85,9 +85,6 @@ def refitted(
     return moved.model_copy(update={"by_type": by_type(labelled, moved, settings)})
 
 
-log = structlog.get_logger(__name__)
-
-
 def write_judged(path: Path, judged: Mapping[str, Judged]) -> None:
     """Write the pairs and opinions of every source; the file is whole or not there."""
     lines = [

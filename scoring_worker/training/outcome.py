@@ -1,7 +1,5 @@
 """What a training changed, what it left as it was, and how many labels it would have needed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pydantic import JsonValue
@@ -17,11 +15,6 @@ class Learnt(Contract):
     reader: str = ""
     head: str = ""
     thresholds: str = ""
-
-    @classmethod
-    def of_reader(cls, kept: str) -> Learnt:
-        """Of the reader alone, so far."""
-        return cls(reader=kept)
 
     @property
     def block(self) -> dict[str, JsonValue]:

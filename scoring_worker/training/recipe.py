@@ -144,7 +144,7 @@ def train(
         labels=labels,
         recipe=recipe,
         judged=judged,
-        learnt=Learnt.of_reader(kept),
+        learnt=Learnt(reader=kept),
     )
     shutil.rmtree(stages, ignore_errors=True)
     write_card(fitted, folder, recipe.target, counts=_counts(labels))
@@ -174,7 +174,6 @@ def _same_run(stages: Path, start: StartingPoint, labels: TrainingLabels, recipe
 
 
 def _reader_kept(labels: TrainingLabels, recipe: Recipe) -> str:
-    """Why the reader is to stay as it is; "" where it learns."""
     if recipe.head_only:
         return "as asked"
     return lacking([*labels.gold, *labels.silver], READER_LABELS)
@@ -245,14 +244,12 @@ class _Stages:
     reading: _Reading
 
     def silver(self) -> ReaderModel:
-        """The reader after the silver stage; as it starts without silver labels."""
         model = self.start.model()
         if self.labels:
             self._tune(model, "silver", self.labels, self.recipe.silver)
         return model
 
     def gold(self, name: str, pairs: Sequence[LabelledPair]) -> ReaderModel:
-        """The reader after gold ``pairs`` as well."""
         model = self.silver()
         self._tune(model, name, pairs, self.recipe.gold)
         return model
@@ -269,12 +266,11 @@ class _Stages:
         judged = Judged([], [])
         for number, (name, others) in enumerate(apart.items()):
             inside = [pair for pair in pairs if fold_of[pair.group] == number]
+            model = None
             if not (self.folder / f"{name}.jsonl").exists():
                 enough = inside and not lacking(others, READER_LABELS // 2)
                 model = self.gold(name, others) if enough else self.silver()
-                judged += self.judged(model, name, inside)
-            else:
-                judged += self.judged(None, name, inside)
+            judged += self.judged(model, name, inside)
         return judged
 
     def judged(self, model: ReaderModel | None, name: str, pairs: Sequence[LabelledPair]) -> Judged:

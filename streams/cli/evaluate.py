@@ -114,8 +114,7 @@ def curve(
     open_outputs(files=[json_file], folders=(report, keep))
     from safepassage.scoring_worker.evaluation.runs import numbers_of
     from safepassage.scoring_worker.training import Recipe
-    from safepassage.scoring_worker.training.reviews.curve import ReviewsSettings
-    from safepassage.scoring_worker.training.reviews.curve_tables import reviews
+    from safepassage.scoring_worker.training.reviews.curve import ReviewsSettings, measured
 
     recipe = Recipe(head_only=head_only)
     recipe = replace(recipe, gold=replace(recipe.gold, epochs=epochs))
@@ -123,7 +122,7 @@ def curve(
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         dataset = read_labelled(rows, sources, labels, limit)
-        found = reviews(dataset, asked, keep, report, on_progress)
+        found = measured(dataset, asked, keep, report, on_progress)
     show(found, json_file)
     if dataset.refused:
         raise typer.Exit(1)

@@ -29,7 +29,7 @@ from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.evaluation.cases import labelled_pair
 from safepassage.scoring_worker.evaluation.kappa import Ratings
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.evaluation.pair_rows import row_of_pair
+from safepassage.scoring_worker.evaluation.rows import row_of_pair
 from safepassage.scoring_worker.evaluation.splits import held_out
 
 from ..kafka.reading import read_topics

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from safepassage.scoring_worker.evaluation.cases import Dataset, LabelledCase
 from safepassage.scoring_worker.evaluation.judgement import JudgedCase
@@ -50,11 +50,6 @@ def split(dataset: Dataset, most: int, seed: int, judged: int | None) -> Split:
     return Split(tuple(inside), tuple(outside))
 
 
-def part(dataset: Dataset, cases: Sequence[LabelledCase]) -> Dataset:
-    """``dataset`` with these cases alone."""
-    return replace(dataset, cases=tuple(cases))
-
-
 def reviews(
     outcomes: Sequence[JudgedCase], size: int, checks: int, seed: int
 ) -> list[LabelledPair]:
@@ -77,7 +72,6 @@ def reviews(
 
 
 def _open(outcomes: Sequence[JudgedCase], *, accepted: bool) -> list[LabelledCase]:
-    """Cases that are one pair each, of those that were accepted or stopped."""
     return [
         one.case
         for one in outcomes

@@ -22,10 +22,14 @@ from safepassage.schemas import (
 from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.evaluation.datasets import read_dataset
 from safepassage.scoring_worker.evaluation.judgement import evaluate
-from safepassage.scoring_worker.evaluation.pair_rows import pair_of_row, row_of_pair
 from safepassage.scoring_worker.evaluation.report_folder import write_report
 from safepassage.scoring_worker.evaluation.results import EvaluationReport, result_of
-from safepassage.scoring_worker.evaluation.rows import ExtractionRow, PairRow
+from safepassage.scoring_worker.evaluation.rows import (
+    ExtractionRow,
+    PairRow,
+    pair_of_row,
+    row_of_pair,
+)
 from safepassage.scoring_worker.evaluation.sources import (
     DatasetError,
     Sources,

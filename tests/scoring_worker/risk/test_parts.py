@@ -5,7 +5,7 @@ from __future__ import annotations
 from safepassage.schemas import Draw
 from safepassage.scoring_worker import Pair
 from safepassage.scoring_worker.manifest import Thresholds, TypeThreshold
-from safepassage.scoring_worker.risk.certificate import CertifiedThreshold, Shortfall, Stratum
+from safepassage.scoring_worker.risk.certificate import Stratum
 from safepassage.scoring_worker.risk.groups import group_of, threshold_of
 from safepassage.scoring_worker.risk.parts import certify_parts
 from safepassage.scoring_worker.risk.strata import DrawnLabel, strata_of
@@ -18,12 +18,12 @@ def test_a_type_with_labels_enough_has_a_promise_of_its_own_and_others_share_one
     sample = Stratum.of([0.9] * 440, wrong)
     parts = {p.kind + " " + p.name: p for p in certify_parts([sample], [types], [groups], 0.05)}
     assert parts.keys() == {"type amount", "type name", "group words", "rest "}
-    assert isinstance(parts["type amount"].outcome, CertifiedThreshold)
-    assert isinstance(parts["type name"].outcome, Shortfall)
-    assert isinstance(parts["group words"].outcome, CertifiedThreshold)
+    assert parts["type amount"].certified
+    assert parts["type name"].shortfall
+    assert parts["group words"].certified
     assert (parts["group words"].labels, parts["rest "].labels) == (150, 50)
-    assert isinstance(parts["rest "].outcome, Shortfall)
-    confidences = {part.outcome.confidence for part in parts.values()}
+    assert parts["rest "].shortfall
+    confidences = {(part.certified or part.shortfall).confidence for part in parts.values()}
     assert confidences == {1 - 0.05 / 4}, "all four hold together with 95%"
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from safepassage.schemas import Assessment, Finding, ScorerTrail, Usage
 from safepassage.scoring_worker.scorer import Pair
-from safepassage.scoring_worker.scorers.cascade import CascadeScorer
-from safepassage.scoring_worker.scorers.order_of_asking import doubt_of
+from safepassage.scoring_worker.scorers.cascade import CascadeScorer, doubt_of
 
 
 class Fixed:

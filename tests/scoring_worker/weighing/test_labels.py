@@ -5,8 +5,7 @@ import pytest
 from safepassage.passages.surroundings.layout import DocumentLayout, with_surroundings
 from safepassage.schemas import Alignment, SchemaField, Span, hypothesis
 from safepassage.scoring_worker.comparison import Place
-from safepassage.scoring_worker.evaluation.pair_rows import pair_of_row, row_of_pair
-from safepassage.scoring_worker.evaluation.rows import PairRow
+from safepassage.scoring_worker.evaluation.rows import PairRow, pair_of_row, row_of_pair
 from safepassage.scoring_worker.scorer import Pair
 from safepassage.scoring_worker.weighing.labels import (
     Heads,
