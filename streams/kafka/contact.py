@@ -183,7 +183,8 @@ class MemberCoordinator(GroupCoordinator):  # type: ignore[misc]
 
     async def _do_commit_offsets(self, assignment: Any, offsets: Any) -> None:
         if self._subscription.partitions_auto_assigned() and self.generation < 0:
-            raise CommitFailedError("this member is in no generation of the group")
+            # Faust goes on after these two words; aiokafka's own text breaks the line between them.
+            raise CommitFailedError("already rebalanced: this member is in no generation")
         await super()._do_commit_offsets(assignment, offsets)
 
 

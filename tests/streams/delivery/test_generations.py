@@ -15,6 +15,7 @@ import pytest
 from aiokafka import OffsetAndMetadata, TopicPartition
 from aiokafka.consumer import consumer as consumer_module
 from aiokafka.errors import CommitFailedError
+from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from faust.transport.drivers.aiokafka import Consumer as FaustConsumer
 from faust.types import TP, Message
 
@@ -167,6 +168,31 @@ async def test_a_member_that_was_expelled_commits_nothing(
     with nullcontext() if commits else pytest.raises(CommitFailedError):
         await coordinator._do_commit_offsets(None, offsets)
     assert len(sent) == commits
+
+
+async def test_a_faust_role_goes_on_after_it_was_expelled():
+    """It joins again; its records are delivered anew."""
+    coordinator = consumer_module.GroupCoordinator.__new__(consumer_module.GroupCoordinator)
+    state = SimpleNamespace(partitions_auto_assigned=lambda: True)
+    vars(coordinator).update(_subscription=state, generation=-1)
+
+    async def commit(offsets: object) -> None:
+        await coordinator._do_commit_offsets(None, offsets)
+
+    crashes: list[BaseException] = []
+
+    async def crash(error: BaseException) -> None:
+        crashes.append(error)
+
+    member = SimpleNamespace(
+        _ensure_consumer=lambda: SimpleNamespace(commit=commit),
+        assignment=lambda: {PLACE},
+        tp_last_committed_at={},
+        log=SimpleNamespace(exception=lambda *_: None),
+        crash=crash,
+    )
+    assert await AIOKafkaConsumerThread._commit(member, {PLACE: 7}) is False
+    assert not crashes
 
 
 @pytest.mark.parametrize(("patience", "commits"), [(10.0, 1), (0.0, 0)])
