@@ -29,6 +29,7 @@ PATIENCE_SECONDS = 100.0
 
 async def test_topics_are_replicated_and_the_doctor_is_content(three_brokers: Cluster):
     settings = settings_for(three_brokers)
+    await joined(settings, len(three_brokers.nodes))
     await create_topics(settings)
     assert [diagnosis.state for diagnosis in await check_topics(settings)] == ["ok"]
     alone = settings.model_copy(update={"topic_prefix": "alone-", "replication_factor": 1})
@@ -54,6 +55,14 @@ async def test_role_reads_on_after_a_leader_change_with_a_rebalance(
                 more = [f"more-{number}" for number in range(20)]
                 await send_documents(reachable, more)
                 await manifests(reachable, 1 + len(more))
+
+
+async def joined(settings: Settings, brokers: int) -> None:
+    """Wait until the cluster names all of its ``brokers``: one that listens is not yet among
+    them."""
+    async with asyncio.timeout(PATIENCE_SECONDS), open_admin(settings) as admin:
+        while len((await admin.describe_cluster())["brokers"]) < brokers:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
 
 
 async def manifests(settings: Settings, count: int) -> None:
