@@ -191,7 +191,7 @@ def _reader(steps: LargeSteps) -> None:
         _save(model, tokenizer, mean)
     model = trainable(load_reader(mean)).float()
     UpperLayers.freeze(model, THIRD.layers or 0)
-    model = train(lambda: _written(steps), folder=taught, start=model, settings=THIRD)
+    model = train(partial(_written, steps), folder=taught, start=model, settings=THIRD)
     _save(model, tokenizer, steps.out)
 
 

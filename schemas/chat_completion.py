@@ -60,11 +60,6 @@ class ChatCompletion(BaseModel):
         )
 
     @property
-    def first_token(self) -> dict[str, float]:
-        """The likeliest first tokens with their log-probabilities; empty where none were told."""
-        return self.tokens[0][1] if self.tokens else {}
-
-    @property
     def declined(self) -> bool:
         """The model refused to answer."""
         return bool(self.choices[0].message.refusal)

@@ -150,7 +150,7 @@ def out_of_context(first_token: Mapping[str, float]) -> float | None:
 
 
 def _read(completion: ChatCompletion) -> float:
-    found = out_of_context(completion.first_token)
+    found = out_of_context(completion.tokens[0][1] if completion.tokens else {})
     if found is None:
         raise Malformed("the endpoint tells no log-probabilities of 0 and 1")
     return found
