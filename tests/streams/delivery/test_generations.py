@@ -146,6 +146,14 @@ async def test_nothing_of_a_former_generation_can_be_committed_in_the_next(
     source._directory.cleanup()
 
 
+def coordinator_of(generation: int, *, assigned_by_group: bool) -> consumer_module.GroupCoordinator:
+    """What commits for a member; without the client that it begins with."""
+    made = consumer_module.GroupCoordinator.__new__(consumer_module.GroupCoordinator)
+    state = SimpleNamespace(partitions_auto_assigned=lambda: assigned_by_group)
+    vars(made).update(_subscription=state, generation=generation)
+    return made
+
+
 @pytest.mark.parametrize(
     ("generation", "assigned_by_group", "commits"), [(-1, True, 0), (3, True, 1), (-1, False, 1)]
 )
@@ -159,11 +167,8 @@ async def test_a_member_that_was_expelled_commits_nothing(
         sent.append(request)
         return SimpleNamespace(topics=[("documents", [(0, 0)])])
 
-    coordinator = consumer_module.GroupCoordinator.__new__(consumer_module.GroupCoordinator)
-    state = SimpleNamespace(partitions_auto_assigned=lambda: assigned_by_group)
-    known = {"_subscription": state, "_send_req": send, "coordinator_id": 0}
-    member = {"group_id": "g", "generation": generation, "member_id": "m"}
-    vars(coordinator).update(known | member)
+    coordinator = coordinator_of(generation, assigned_by_group=assigned_by_group)
+    vars(coordinator).update(_send_req=send, coordinator_id=0, group_id="g", member_id="m")
     offsets = {TopicPartition("documents", 0): OffsetAndMetadata(7, "")}
     with nullcontext() if commits else pytest.raises(CommitFailedError):
         await coordinator._do_commit_offsets(None, offsets)
@@ -172,9 +177,7 @@ async def test_a_member_that_was_expelled_commits_nothing(
 
 async def test_a_faust_role_goes_on_after_it_was_expelled():
     """It joins again; its records are delivered anew."""
-    coordinator = consumer_module.GroupCoordinator.__new__(consumer_module.GroupCoordinator)
-    state = SimpleNamespace(partitions_auto_assigned=lambda: True)
-    vars(coordinator).update(_subscription=state, generation=-1)
+    coordinator = coordinator_of(-1, assigned_by_group=True)
 
     async def commit(offsets: object) -> None:
         await coordinator._do_commit_offsets(None, offsets)
