@@ -26,14 +26,13 @@ from .guardrail import GuardrailRequest, decide
 from .limits import Limits
 from .messages import ClaimsRequest, Health, VerifyRequest, verdicts_json
 from .openapi import openapi
-from .page import page
 
 Q = TypeVar("Q", bound=BaseModel)
 
 
 def service_app(verifier: Verifier, *, limits: Limits, token: str | None) -> Starlette:
-    """``/v1/verify``, ``/v1/claims``, LiteLLM's guardrail, ``/health``, ``/metrics``,
-    ``/openapi.json`` and a page about them over one verifier, whose scorer all callers share.
+    """``/v1/verify``, ``/v1/claims``, LiteLLM's guardrail, ``/health``, ``/metrics`` and
+    ``/openapi.json`` over one verifier, whose scorer all callers share.
 
     ``token`` None means that everybody is let in; anyone who binds the socket answers for that.
     """
@@ -46,8 +45,6 @@ def service_app(verifier: Verifier, *, limits: Limits, token: str | None) -> Sta
         Route("/health", service.health),
         Route("/metrics", service.metrics),
         Route("/openapi.json", lambda _request: JSONResponse(openapi())),
-        Route("/", page),
-        Route("/docs", page),
     ]
     known = frozenset(route.path for route in routes)
     guard = Middleware(Guard, limits=limits, token=token, routes=known)
@@ -119,4 +116,4 @@ async def _verdicts(result: Result) -> Response:
 async def _http_problem(_request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     code = "not_found" if status == 404 else "not_allowed"
-    return problem(status, code, "/ and /docs say what can be asked, and how")
+    return problem(status, code, "/openapi.json says what can be asked")

@@ -37,7 +37,7 @@ def serve() -> None:
         app = service_app(verifier, limits=limits, token=token)
         listening = open_listener("the service", *address, "SAFEPASSAGE_SERVE")
         host, port = listening.getsockname()[:2]
-        complain.print(f"serving http://{host}:{port} (/docs describes it)")
+        complain.print(f"serving http://{host}:{port} (/openapi.json describes it)")
 
         async def serving() -> None:
             await serve_app(app, listening, stop_event(), drain_seconds=chosen.drain_seconds)
