@@ -64,8 +64,7 @@ class DecisionSettings(GraderSettings):
     """For the scorer `decisions`: an endpoint of its own, or the LLM's.
 
     ``decision_api`` is the form in which it is asked: ``POST /decisions`` or ``POST /systemone``
-    below the address. ``decision_batch`` is how many questions about one passage go in one request.
-    Prices are those of this model alone: another one's would be a wrong cost.
+    below the address. Prices are those of this model alone: another one's would be a wrong cost.
     """
 
     openai_base_url: str = Field(
@@ -84,7 +83,6 @@ class DecisionSettings(GraderSettings):
         default="gpt-6-luna", validation_alias=AliasChoices("SAFEPASSAGE_DECISION_MODEL")
     )
     decision_api: Literal["decisions", "systemone"] = "decisions"
-    decision_batch: int = Field(default=1, ge=1, le=400)
     llm_timeout_seconds: float = Field(
         default=30, gt=0, validation_alias=AliasChoices("SAFEPASSAGE_DECISION_TIMEOUT_SECONDS")
     )

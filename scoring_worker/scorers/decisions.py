@@ -27,16 +27,12 @@ from .decision_questions import (
     asked_digest,
     finding_of,
     instructions_of,
-    read_answers,
+    read_answer,
     request_body,
     text_of,
     tokens_of,
 )
 from .endpoint_questions import TOO_LONG, Failure, answered, ask_all
-
-Question = tuple[str, str]
-"""The text and the question of a pair: equal ones are asked once."""
-Answer = tuple[Probabilities | Failure, Usage]
 
 
 def decision_manifest(settings: DecisionSettings, name: str = "decisions") -> ScorerManifest:
@@ -88,13 +84,8 @@ class DecisionScorer:
         """
         questions = [(text_of(pair), instructions_of(pair)) for pair in pairs]
         distinct = dict(zip(questions, pairs, strict=True))
-        requests = _requests(distinct, self._settings.decision_batch)
-        said = ask_all(self._settings, [list(asked.values()) for asked in requests], self._ask)
-        answers = {
-            question: answer
-            for request, found in zip(requests, said, strict=True)
-            for question, answer in zip(request, found, strict=True)
-        }
+        said = ask_all(self._settings, list(distinct.values()), self._ask)
+        answers = dict(zip(distinct, said, strict=True))
         return [
             self._assessed(pair, *answers[question])
             for pair, question in zip(pairs, questions, strict=True)
@@ -104,38 +95,31 @@ class DecisionScorer:
         """Nothing is held open between calls."""
 
     async def _ask(
-        self, client: AsyncOpenAI, limit: AdaptiveLimit, pairs: Sequence[Pair]
-    ) -> list[Answer]:
-        """The answers to one request; its tokens are shared by its questions."""
-        settings, asked = self._settings, len(pairs)
-        body = request_body(settings.decision_api, settings.model, pairs)
+        self, client: AsyncOpenAI, limit: AdaptiveLimit, pair: Pair
+    ) -> tuple[Probabilities | Failure, Usage]:
+        settings = self._settings
+        body = request_body(settings.decision_api, settings.model, pair)
         characters = len(str(body))
-        if characters > settings.max_grader_characters * asked:
-            return [(TOO_LONG, Usage())] * asked
+        if characters > settings.max_grader_characters:
+            return TOO_LONG, Usage()
 
-        async def ask(spent: Spent) -> list[Probabilities | Failure]:
-            async def attempt(_tries: Tries) -> list[Probabilities | Failure]:
+        async def ask(spent: Spent) -> Probabilities | Failure:
+            async def attempt(_tries: Tries) -> Probabilities | Failure:
                 spent.check()
                 seconds = settings.llm_timeout_seconds
                 answer = await post_decision(client, settings.decision_api, body, seconds=seconds)
                 spent.add(*tokens_of(answer), characters)
-                return read_answers(settings.decision_api, answer, asked)
+                return read_answer(settings.decision_api, answer)
 
             return await self._retrying.answer(attempt, limit=limit)
 
-        found, usage = await answered(
+        return await answered(
             settings,
             ask,
             judge="the decision model",
             named_by="SAFEPASSAGE_DECISION_BASE_URL, SAFEPASSAGE_DECISION_API, "
             "SAFEPASSAGE_DECISION_MODEL and OPENAI_API_KEY",
         )
-        share = Usage(
-            input_tokens=-(-usage.input_tokens // asked),
-            output_tokens=-(-usage.output_tokens // asked),
-            milliseconds=usage.milliseconds,
-        )
-        return [(one, share) for one in ([found] * asked if isinstance(found, tuple) else found)]
 
     def _assessed(self, pair: Pair, said: Probabilities | Failure, usage: Usage) -> Assessment:
         by, paid = (self.name, self.revision), priced(usage, self._settings)
@@ -146,14 +130,3 @@ class DecisionScorer:
         threshold = threshold_of(self.manifest.thresholds, pair)
         held = below(score, threshold)
         return Assessment.scored(by, held, threshold, paid, (finding_of(said),))
-
-
-def _requests(asked: dict[Question, Pair], most: int) -> list[dict[Question, Pair]]:
-    by_text: dict[str, list[Question]] = {}
-    for question in asked:
-        by_text.setdefault(question[0], []).append(question)
-    return [
-        {question: asked[question] for question in same[start : start + most]}
-        for same in by_text.values()
-        for start in range(0, len(same), most)
-    ]

@@ -3,7 +3,6 @@ cannot be used, cost, thresholds; and as a cascade's second."""
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from dataclasses import replace
@@ -19,8 +18,6 @@ from safepassage.scoring_worker.scorer import Scorer
 from safepassage.scoring_worker.scorers.decision_questions import (
     OPTIONS,
     instructions_of,
-    read_answers,
-    request_body,
     text_of,
 )
 from safepassage.scoring_worker.scorers.decisions import DecisionScorer, decision_manifest
@@ -163,18 +160,6 @@ def test_no_text_can_close_its_fence():
     assert again.count(re.search(r"BEGIN CLAIM (\w+)", again)[1]) == 2
 
 
-def test_questions_about_one_text_go_together_up_to_the_batch(endpoint):
-    """Each gets its share of the tokens; a pair never gets another one's answer."""
-    scorer = DecisionScorer(settings(endpoint, decision_batch=2))
-    values = ["may 4, 2015", "june 9", "may 4", "may 4, 2015"]
-    scores = [one.score for one in scorer.assess([pair(value=value) for value in values])]
-    assert scores == [0.9, 0.15, 0.9, 0.9]
-    assert sorted(len(request["questions"]) for request, _ in endpoint.requests) == [1, 2]
-    other = scorer.assess([pair(value="june 9"), pair("a court on june 9", "june 9")])
-    assert [one.score for one in other] == [0.15, 0.9]
-    assert {one.trail[0].usage.input_tokens for one in other} == {300}
-
-
 def broken(change):
     def answer(request):
         status, body = decided(request)
@@ -303,15 +288,6 @@ def test_calibration_and_thresholds_are_those_of_its_folder(endpoint):
     assert one.score < one.threshold
     with pytest.raises(ModelError, match="calibrated for gpt-6-luna"):
         DecisionScorer(settings(endpoint, model="another"), strict)
-
-
-@pytest.mark.parametrize("form", ["decisions", "systemone"])
-def test_answers_are_read_by_the_place_of_their_question(form):
-    pairs = [pair(value="may 4, 2015"), pair(value="june 9")]
-    body = request_body(form, "m", pairs)
-    _, answer = {"decisions": decided, "systemone": system_one}[form](json.loads(json.dumps(body)))
-    found = read_answers(form, json.dumps(answer).encode(), 2)
-    assert [one["says_this"] for one in found] == [0.9, 0.15]
 
 
 @pytest.fixture
