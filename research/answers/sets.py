@@ -26,6 +26,8 @@ Fields = Mapping[str, Any]
 
 BUILT_BOUNDS = Bounds(context=(50, 5_000))
 """PubMedQA abstracts are shorter than the articles of the paper."""
+_CONCLUSION = {"id", "context", "conclusion"}
+"""The fields of a row with an abstract, and what its authors conclude from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +130,9 @@ def _files(path: Path) -> list[Path]:
 
 def _read(path: Path, seed: int, source: str | None) -> AnswersOfSource:
     name = path.name.removesuffix(".gz").removesuffix(".jsonl")
-    kind = kind_of_file(path)
     rows = list(_rows(path, source))
+    concluded = any(row.keys() >= _CONCLUSION for row in rows)
+    kind = "conclusions" if concluded else kind_of_file(path)
     if source is not None and any(row.get("source") == source for row in rows):
         name = source
     if kind == "responses":

@@ -11,7 +11,7 @@ from safepassage.scoring_worker.scorer import Pair
 
 from .labelled_pair import LabelledPair
 
-DatasetKind = Literal["extractions", "pairs", "responses", "entities", "conclusions"]
+DatasetKind = Literal["extractions", "pairs", "responses", "entities"]
 
 
 @dataclass(frozen=True, slots=True)

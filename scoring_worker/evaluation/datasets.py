@@ -1,16 +1,13 @@
 """Reads labelled files into cases. What kind a file is, its fields tell."""
 
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from safepassage.schemas import CLAIM_TYPE, AlignedExtraction, Document, Response, Verdict
+from safepassage.schemas import CLAIM_TYPE, Document
 
 from .cases import Dataset, DatasetKind, LabelledCase, Lost, part_of
 from .entities import labelled_extractions, types_of
 from .rows import (
-    ConclusionRow,
     EntityRow,
     ExtractionRow,
     PairRow,
@@ -25,8 +22,6 @@ LABELS: Mapping[DatasetKind, str] = {
     "responses": "as in the file, which does not say who gave them",
     "entities": "supported: the annotated entities; unsupported: made from them by swapping type, "
     "value or passage with a fixed seed, judged by nobody",
-    "conclusions": "supported: each conclusion with its own abstract; unsupported: with the "
-    "abstract of another, drawn with a fixed seed, judged by nobody",
 }
 
 
@@ -131,42 +126,17 @@ def _response_cases(reading: DatasetFile) -> Iterator[LabelledCase]:
     for done, rows in enumerate(answers, start=1):
         for row in rows:
             found = reading.sources.ground(row.answer, row.claim is not None)
-            case = _claim_case(row.id, row.id, found, supported=bool(row.supported), kind=row.kind)
-            yield replace(case, extractor=row.model)
+            parts = tuple(part_of(result) for result in found)
+            yield LabelledCase(
+                id=row.id,
+                group=row.id,
+                supported=bool(row.supported),
+                entity_type=CLAIM_TYPE,
+                parts=parts or (Lost("invalid_extraction", undetermined=True),),  # nothing claimed
+                kind=row.kind,
+                extractor=row.model,
+            )
         reading.sources.on_progress("answers split", done, len(answers))
-
-
-def _conclusion_cases(reading: DatasetFile) -> Iterator[LabelledCase]:
-    abstracts = reading.by_document(reading.rows(ConclusionRow), lambda row: row.id)
-    rows = [row for members in abstracts for row in members]
-    chooser = random.Random(reading.sources.seed)
-    for done, row in enumerate(rows, start=1):
-        others = [other for other in chooser.sample(rows, min(2, len(rows))) if other is not row]
-        for abstract, kind in [(row, "own"), *((other, "foreign") for other in others[:1])]:
-            answer = Response(id=row.id, context=abstract.context, response=row.conclusion)
-            found = reading.sources.ground(answer, False)
-            identity = f"{row.id}#{kind}"
-            yield _claim_case(identity, row.id, found, supported=abstract is row, kind=kind)
-        reading.sources.on_progress("answers split", done, len(rows))
-
-
-def _claim_case(
-    identity: str,
-    group: str,
-    found: Sequence[AlignedExtraction | Verdict],
-    *,
-    supported: bool,
-    kind: str | None,
-) -> LabelledCase:
-    parts = tuple(part_of(result) for result in found)
-    return LabelledCase(
-        id=identity,
-        group=group,
-        supported=supported,
-        entity_type=CLAIM_TYPE,
-        parts=parts or (Lost("invalid_extraction", undetermined=True),),  # nothing was claimed
-        kind=kind,
-    )
 
 
 _CASES: Mapping[DatasetKind, Callable[[DatasetFile], Iterator[LabelledCase]]] = {
@@ -174,5 +144,4 @@ _CASES: Mapping[DatasetKind, Callable[[DatasetFile], Iterator[LabelledCase]]] = 
     "entities": _entity_cases,
     "pairs": _pair_cases,
     "responses": _response_cases,
-    "conclusions": _conclusion_cases,
 }

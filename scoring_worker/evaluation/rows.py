@@ -238,14 +238,6 @@ class ResponseRow(Row):
         return Response(id=self.id, context=self.context, response=text)
 
 
-class ConclusionRow(Row):
-    """{"id", "context", "conclusion"}: an abstract, and what its authors conclude from it."""
-
-    id: EventId
-    context: Text
-    conclusion: Text
-
-
 class AnnotatedEntity(Row):
     """``text[start:end]`` says ``value``; other offsets (-1) mean that its place is not known."""
 
@@ -279,11 +271,10 @@ _FIELDS: Mapping[DatasetKind, tuple[frozenset[str], ...]] = {
         frozenset({"claim", "response"}),
         frozenset({"label"}),
     ),
-    "conclusions": (frozenset({"id"}), frozenset({"context"}), frozenset({"conclusion"})),
 }
 """Of each set at least one field is there."""
 
-KNOWN_KINDS = "labelled extractions, pairs, responses, documents with entities, or conclusions"
+KNOWN_KINDS = "labelled extractions, pairs, responses, or documents with entities"
 
 
 def kind_of(fields: Mapping[str, object]) -> DatasetKind | None:

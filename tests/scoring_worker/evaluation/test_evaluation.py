@@ -264,23 +264,6 @@ def test_an_answer_names_the_model_that_gave_it(tmp_path):
     assert [case.extractor for case in cases] == ["small", "large", None]
 
 
-def test_conclusions_get_a_foreign_abstract_as_negative(tmp_path):
-    """Each conclusion with its own abstract and with one of another, the same each time."""
-    rows = [
-        {
-            "id": f"{word}",
-            "context": f"{word} cures",
-            "conclusion": f"{word} cures",
-            "answer": "yes",
-        }
-        for word in ("asp", "ibu", "para")
-    ]
-    path = write(tmp_path / "c.jsonl", rows)
-    result = run(read_dataset(path, sources()))
-    assert (result.n, result.unsupported, result.f1) == (6, 3, 1.0)
-    assert read_dataset(path, sources()).cases == read_dataset(path, sources()).cases
-
-
 def test_bad_rows_cost_one_line_each_and_nothing_else(tmp_path):
     """Broken JSON, an unknown label, a document that is not there, no label."""
     rows = [
