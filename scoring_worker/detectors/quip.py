@@ -5,10 +5,9 @@ n-grams that are in the corpus, there Wikipedia, here the context. The paper tun
 development set and takes 21.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
-from safepassage.passages.granularity import Aggregation, aggregate, claims
+from safepassage.passages.granularity import claims
 from safepassage.scoring_worker.manifest import ModelError
 
 from .contract import Answer, ClaimGrounding, DetectorSettings, Grounding
@@ -45,25 +44,20 @@ def quoted(sentences: Sequence[str], context: Sequence[str], n: int = N) -> list
     return shares
 
 
-MAX_SENTENCES = 20_000
-"""Sentences of one context: more would be a corpus, and memory."""
-
-Judge = Callable[[Sequence[str], Sequence[str]], list[float]]
-"""(sentences of the answer, sources) to a score for each of the first."""
+MAX_PASSAGES = 20_000
+"""Of one context: more would be a corpus, and memory."""
 
 
-class SentenceDetector:
-    """Scores every sentence of the answer by ``judge``; ``aggregation`` says what the answer is
-    worth of them. ``whole``: sources are passages, else sentences of them."""
+class QuIP:
+    """Scores every sentence by the share of its stretches of ``n`` characters that are in a passage
+    of the context. The answer is worth the mean of its sentences: hardly any is a quote from end to
+    end."""
 
-    def __init__(
-        self, name: str, revision: str, judge: Judge, aggregation: Aggregation, *, whole: bool
-    ) -> None:
-        self.name = name
-        self.revision = revision
-        self._judge = judge
-        self._aggregation = aggregation
-        self._whole = whole
+    name = "quip"
+
+    def __init__(self, n: int = N) -> None:
+        self.revision = f"quip-{n}"
+        self._n = n
 
     def ground(self, answers: Sequence[Answer]) -> list[Grounding]:
         """One grounding per answer, in order."""
@@ -73,34 +67,23 @@ class SentenceDetector:
         """Nothing is held open."""
 
     def _ground(self, answer: Answer) -> Grounding:
-        sources = sources_of(answer, whole=self._whole)
+        passages = [text for text in answer.context if text.strip()]
         places = claims(answer.response)
-        if not sources or not places:
-            return Grounding.undetermined("no_context" if not sources else "no_claims")
-        if len(sources) > MAX_SENTENCES:
+        if not passages or not places:
+            return Grounding.undetermined("no_context" if not passages else "no_claims")
+        if len(passages) > MAX_PASSAGES:
             return Grounding.undetermined("context_too_long")
-        scores = self._judge([answer.response[start:end] for start, end in places], sources)
-        judged = tuple(
-            ClaimGrounding(start, end, score)
-            for (start, end), score in zip(places, scores, strict=True)
-        )
-        return Grounding(score=aggregate(self._aggregation, scores), claims=judged)
+        shares = quoted([answer.response[start:end] for start, end in places], passages, self._n)
+        judged = [
+            ClaimGrounding(*place, share) for place, share in zip(places, shares, strict=True)
+        ]
+        return Grounding(score=sum(shares) / len(shares), claims=tuple(judged))
 
 
-def sources_of(answer: Answer, *, whole: bool) -> list[str]:
-    """The context's passages where ``whole``, else all their sentences."""
-    if whole:
-        return [text for text in answer.context if text.strip()]
-    return [text[start:end] for text in answer.context for start, end in claims(text)]
-
-
-def load_quip(settings: DetectorSettings) -> SentenceDetector:
-    """QuIP with n-grams of 21 characters, or as many as ``settings.model`` says ("quip=13"). The
-    answer is worth the mean of its sentences: hardly any is a quote from end to end. Raises
+def load_quip(settings: DetectorSettings) -> QuIP:
+    """QuIP with n-grams of 21 characters, or as many as ``settings.model`` says ("quip=13"). Raises
     `ModelError` where that is no number of characters."""
     given = settings.model or str(N)
     if not given.isdecimal() or int(given) < 1:
         raise ModelError(f"quip takes a number of characters as its model, not {given!r}")
-    n = int(given)
-    judge = partial(quoted, n=n)
-    return SentenceDetector("quip", f"quip-{n}", judge, "mean", whole=True)
+    return QuIP(int(given))

@@ -14,6 +14,7 @@ from typing import Final, Literal
 import numpy as np
 
 from research.detectors.scorer_detector import WINDOW_CHARACTERS
+from research.detectors.sentences import context_sentences
 from research.windows import windows
 from safepassage.passages.granularity import claims, over_windows
 from safepassage.schemas import stable_id
@@ -24,7 +25,6 @@ from safepassage.scoring_worker.detectors.contract import (
     Grounding,
 )
 from safepassage.scoring_worker.detectors.grounding import grounding_of
-from safepassage.scoring_worker.detectors.quip import sources_of
 from safepassage.scoring_worker.encoders.published import (
     CONTEXT_NLI,
     FACT_KB,
@@ -80,7 +80,7 @@ class NLIDetector:
 
     def _asked(self, answer: Answer) -> _Asked | Grounding:
         if self._reading.sources == "sentences":
-            sources = sources_of(answer, whole=False)
+            sources = context_sentences(answer)
         else:
             found = windows(answer.context, self._reading.room)
             sources = [answer.context[one.passage][one.start : one.end] for one in found]

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from research.detectors.nli.pairs import PairProbabilities, cross_encoder
+from research.detectors.sentences import context_sentences
 from research.detectors.similarity.detectors import best_match
 from research.detectors.similarity.embedding import Embedder, encoder_embedder
 from safepassage.scoring_worker.detectors.contract import Answer, DetectorSettings
 from safepassage.scoring_worker.detectors.grounding import named_scorer
-from safepassage.scoring_worker.detectors.quip import sources_of
 from safepassage.scoring_worker.detectors.ragulator.features import IndexedContext
 from safepassage.scoring_worker.detectors.ragulator.loading import check_measures, read_forest
 from safepassage.scoring_worker.detectors.ragulator.measurement import (
@@ -67,7 +67,7 @@ class ModelMeasure(ClaimMeasure):
     ) -> list[dict[str, float]]:
         every = super()._features(answer, texts, index)
         if self._embedder is not None:
-            similar = best_match(self._embedder, texts, sources_of(answer, whole=False))
+            similar = best_match(self._embedder, texts, context_sentences(answer))
             for features, likeness in zip(every, similar, strict=True):
                 features["max_similarity"] = round(likeness, DECIMALS)
         return every
@@ -87,7 +87,7 @@ def _reranked(
     reranker: PairProbabilities, answer: Answer, found: list[AskedClaim]
 ) -> list[MeasuredClaim] | str:
     """With the relevance of the most relevant sentence of the whole context."""
-    sources = sources_of(answer, whole=False)
+    sources = context_sentences(answer)
     if len(sources) * len(found) > MAX_PAIRS:
         return "context_too_long"
     said = reranker.probabilities(

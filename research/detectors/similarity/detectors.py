@@ -5,9 +5,9 @@ from functools import partial
 
 import numpy as np
 
+from research.detectors.sentences import SentenceDetector
 from safepassage.schemas import stable_id
 from safepassage.scoring_worker.detectors.contract import DetectorSettings
-from safepassage.scoring_worker.detectors.quip import SentenceDetector
 
 from .embedding import (
     DECIMALS,
@@ -51,7 +51,7 @@ def load_bert_score(settings: DetectorSettings) -> SentenceDetector:
         return [max(bert_score(one, other) for other in theirs) for one in mine]
 
     revision = stable_id("bert_score", encoder.revision)[:16]
-    return SentenceDetector("bert_score", revision, judge, "min", whole=False)
+    return SentenceDetector("bert_score", revision, judge)
 
 
 def _encoder(settings: DetectorSettings) -> SentenceEncoder:
@@ -73,4 +73,4 @@ def load_cos_sim(settings: DetectorSettings) -> SentenceDetector:
 
     revision = stable_id("cos_sim", embedder.revision)[:16]
     judge = partial(best_match, embedder)
-    return SentenceDetector("cos_sim", revision, judge, "min", whole=False)
+    return SentenceDetector("cos_sim", revision, judge)
