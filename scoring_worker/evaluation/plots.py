@@ -1,4 +1,4 @@
-"""Plots as PNG: precision and recall, reliability, scores by label."""
+"""How often values of a score are supported: as a plot, and as an error."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,23 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .ranking import Ranking
-
 BINS = 10
 _SIZE = (6.4, 4.4)
 
 Scored = tuple[NDArray[np.float64], NDArray[np.bool_]]
 """Scores [cases] in [0, 1], and whether each case is supported."""
-
-
-def precision_recall(path: Path, curves: Mapping[str, Ranking], title: str) -> None:
-    """Precision against recall of finding unsupported cases; one curve for each scorer."""
-    with axes_of(path) as axes:
-        for name, ranking in curves.items():
-            precision, recall = ranking.curve()
-            axes.plot([0.0, *recall], [precision[0], *precision], label=name)
-        axes.set(xlabel="recall", ylabel="precision", title=title, xlim=(0, 1.02), ylim=(0, 1.02))
-        axes.legend(loc="lower left")
 
 
 def reliability(path: Path, curves: Mapping[str, Scored], title: str) -> None:
@@ -36,20 +24,6 @@ def reliability(path: Path, curves: Mapping[str, Scored], title: str) -> None:
             error = expected_error(scores, supported)
             axes.plot(means, shares, marker="o", label=f"{name} (ECE {error:.3f})")
         axes.set(xlabel="score", ylabel="share that is supported", title=title)
-        axes.legend()
-
-
-def score_histogram(path: Path, scored: Scored, title: str) -> None:
-    """Where the scores of supported and of unsupported cases lie."""
-    scores, supported = scored
-    edges = np.linspace(0, 1, 41)
-    with axes_of(path) as axes:
-        for name, chosen, colour in (
-            ("unsupported", ~supported, "tab:red"),
-            ("supported", supported, "tab:blue"),
-        ):
-            axes.hist(scores[chosen], bins=edges, alpha=0.6, label=name, color=colour)
-        axes.set(xlabel="score", ylabel="cases", title=title, yscale="log")
         axes.legend()
 
 

@@ -43,13 +43,9 @@ class Ranking:
         hits, alarms = self._per_rank(weights)
         if not hits.sum() or not alarms.sum():
             return None
-        precision, _ = _curve(hits, alarms)
+        found, flagged = np.cumsum(hits), np.cumsum(hits + alarms)
+        precision = np.divide(found, flagged, out=np.ones_like(found), where=flagged > 0)
         return float(hits @ precision / hits.sum())
-
-    def curve(self) -> tuple[Floats, Floats]:
-        """Precision and recall after each rank, the most doubtful first."""
-        hits, alarms = self._per_rank(np.ones(len(self._order)))
-        return _curve(hits, alarms)
 
     def _per_rank(self, weights: Weights) -> tuple[Floats, Floats]:
         """The weight of positive and of negative cases of each rank."""
@@ -57,9 +53,3 @@ class Ranking:
         hits = np.add.reduceat(sorted_weights * self._positive, self._starts)
         alarms = np.add.reduceat(sorted_weights * ~self._positive, self._starts)
         return hits, alarms
-
-
-def _curve(hits: Floats, alarms: Floats) -> tuple[Floats, Floats]:
-    found, flagged = np.cumsum(hits), np.cumsum(hits + alarms)
-    precision = np.divide(found, flagged, out=np.ones_like(found), where=flagged > 0)
-    return precision, found / max(found[-1], np.finfo(np.float64).tiny)

@@ -1,4 +1,5 @@
-"""``evaluate --report``: a folder with the tables as Markdown, the plots, and all figures."""
+"""``evaluate --report``: a folder with the tables as Markdown, the reliability plots, and all
+figures."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,6 @@ from safepassage.scoring_worker.evaluation import plots
 
 from .judgement import Evaluation
 from .metrics import Counted
-from .ranking import Ranking
 from .result_tables import (
     COLUMNS,
     by_dataset,
@@ -91,26 +91,10 @@ def _breakdown(counts: dict[str, Counted]) -> Iterable[Sequence[str]]:
 
 
 def _plots(folder: Path, dataset: str, evaluations: Sequence[Evaluation]) -> list[Path]:
-    images: list[Path] = []
-    rankings = {one.scorer: _ranking(one) for one in evaluations if _has_both_labels(one)}
-    if rankings:
-        images.append(folder / f"{file_name(dataset, 'precision-recall')}.png")
-        plots.precision_recall(images[-1], rankings, f"{dataset}: finding the unsupported")
     known = {one.scorer: scored(one) for one in evaluations}
     known = {name: values for name, values in known.items() if len(values[0])}
-    if known:
-        images.append(folder / f"{file_name(dataset, 'reliability')}.png")
-        plots.reliability(images[-1], known, f"{dataset}: reliability")
-    for name, values in known.items():
-        images.append(folder / f"{file_name(dataset, 'scores', name)}.png")
-        plots.score_histogram(images[-1], values, f"{dataset}: scores of {name}")
-    return images
-
-
-def _has_both_labels(evaluation: Evaluation) -> bool:
-    return len({one.case.supported for one in evaluation.outcomes}) == 2
-
-
-def _ranking(evaluation: Evaluation) -> Ranking:
-    outcomes = evaluation.outcomes
-    return Ranking([not one.case.supported for one in outcomes], [one.doubt for one in outcomes])
+    if not known:
+        return []
+    image = folder / f"{file_name(dataset, 'reliability')}.png"
+    plots.reliability(image, known, f"{dataset}: reliability")
+    return [image]

@@ -101,7 +101,6 @@ def curve(
     epochs: Annotated[float, Option(help="Passes of each training.")] = 5.0,
     keep: Keep = None,
     json_file: JsonFile = None,
-    report: Report = None,
     labels: LabelsFrom = None,
     limit: Limit = None,
     seed: Annotated[int, Option(help="Seed of --limit and of the draws.")] = 0,
@@ -111,7 +110,7 @@ def curve(
     For every size, reviews are drawn as the console draws them, `train` learns from them, and the
     scorer is judged on other documents. Exits 1 if a row could not be read.
     """
-    open_outputs(files=[json_file], folders=(report, keep))
+    open_outputs(files=[json_file], folders=[keep])
     from safepassage.scoring_worker.evaluation.runs import numbers_of
     from safepassage.scoring_worker.training import Recipe
     from safepassage.scoring_worker.training.reviews.curve import ReviewsSettings, measured
@@ -122,7 +121,7 @@ def curve(
     with progress_bars() as on_progress:
         sources = label_sources(documents, seed, on_progress)
         dataset = read_labelled(rows, sources, labels, limit)
-        found = measured(dataset, asked, keep, report, on_progress)
+        found = measured(dataset, asked, keep, on_progress)
     show(found, json_file)
     if dataset.refused:
         raise typer.Exit(1)

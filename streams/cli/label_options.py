@@ -37,7 +37,7 @@ Documents = Annotated[
     list[Path],
     Option("--documents", "-d", help='JSON lines (.gz) of {"id", "text"}, for extractions.'),
 ]
-Report = Annotated[Path | None, Option(help="Folder for tables as Markdown and plots as PNG.")]
+Report = Annotated[Path | None, Option(help="Folder for tables as Markdown and reliability plots.")]
 LabelsFrom = Annotated[str | None, Option(help="Who gave the labels; printed beside the figures.")]
 TargetOption = Annotated[
     str,

@@ -23,8 +23,6 @@ from safepassage.schemas.jsonl import BadLine, read_jsonl
 from safepassage.scoring_worker.evaluation.cases import Dataset, LabelledCase
 from safepassage.scoring_worker.evaluation.judgement import JudgedCase, evaluate
 from safepassage.scoring_worker.evaluation.labelled_pair import LabelledPair
-from safepassage.scoring_worker.evaluation.plots import axes_of
-from safepassage.scoring_worker.evaluation.report_folder import file_name
 from safepassage.scoring_worker.evaluation.result_tables import (
     number,
     terminal_table,
@@ -213,36 +211,13 @@ class _Run:
         return list(judged.outcomes), learnt
 
 
-def plot(path: Path, curves: Sequence[ReviewsCurve]) -> None:
-    """Macro F1 and AUROC by the number of reviews, a colour for each data set."""
-    with axes_of(path) as axes:
-        for number, curve in enumerate(curves):
-            sizes = [point.size for point in curve.results]
-            for name, style in (("macro_f1", "-"), ("auroc", ":")):
-                found = [getattr(point, name) for point in curve.results]
-                label = f"{curve.dataset}: {'macro F1' if name == 'macro_f1' else 'AUROC'}"
-                axes.plot(
-                    sizes, found, marker="o", linestyle=style, color=f"C{number}", label=label
-                )
-        axes.set(xlabel="reviews", ylabel="macro F1, AUROC", title="Quality by reviews")
-        axes.legend(fontsize="small")
-
-
 def measured(
-    dataset: Dataset,
-    settings: ReviewsSettings,
-    keep: Path | None,
-    folder: Path | None,
-    on_progress: OnProgress,
+    dataset: Dataset, settings: ReviewsSettings, keep: Path | None, on_progress: OnProgress
 ) -> Outcome:
-    """Quality by the number of reviews; the plot goes to ``folder``. Raises `DatasetError` where it
-    has too few documents; `ModelError` where the base cannot be loaded."""
+    """Quality by the number of reviews. Raises `DatasetError` where it has too few documents;
+    `ModelError` where the base cannot be loaded."""
     made = reviews_curve(dataset, settings, keep, on_progress)
-    written = []
-    if folder:
-        written.append(folder / f"{file_name(made.dataset, 'reviews')}.png")
-        plot(written[-1], [made])
-    return Outcome(made, [reviews_table(made), certified_table(made)], written, made.absent)
+    return Outcome(made, [reviews_table(made), certified_table(made)], left_out=made.absent)
 
 
 def reviews_table(curve: ReviewsCurve) -> Table:

@@ -132,7 +132,7 @@ def test_reviews_show_what_a_field_would_gain_and_a_second_run_learns_nothing_ag
     asked = (
         *("curve", gold[0], "-d", gold[1], "--base", reader),
         *("--sizes", "0,14", "--draws", 1, "--checks", 0.5, "--epochs", 0.5),
-        *("--keep", tmp_path / "kept", "--json", out, "--report", tmp_path / "report"),
+        *("--keep", tmp_path / "kept", "--json", out),
     )
     result = invoke(*asked)
     assert result.exit_code == 0
@@ -144,7 +144,6 @@ def test_reviews_show_what_a_field_would_gain_and_a_second_run_learns_nothing_ag
         (wrong, risk) for wrong in (0.05, 0.1) for risk in (0.01, 0.02, 0.05)
     }
     assert point["learnt"][0]["thresholds"].startswith("kept")
-    assert (tmp_path / "report" / "gold-reviews.png").exists()
     monkeypatch.setattr("safepassage.scoring_worker.training.reviews.curve.train", None)
     assert invoke(*asked).exit_code == 0
     assert json.loads(out.read_text()) == written
