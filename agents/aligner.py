@@ -44,6 +44,9 @@ MAX_CONTEXT_CHARACTERS = 5_000
 INDEXED_CHARACTERS = 1_000_000
 """An index takes some 100 bytes a character at most: 95 MiB (docs/measured/faults.md)."""
 TIMEOUT_SECONDS = 60.0
+EXACT_CELLS = 50_000_000
+"""Context times document characters up to which a context that is not found gets its exact score
+and its nearest passage (some .1 s). Beyond, the proof that it is not found has to do."""
 
 _KEPT_BYTES = 8 * 1024 * 1024
 
@@ -148,7 +151,12 @@ class Aligner:
 
     def _align_context(self, prepared: _Prepared, context: str, deadline: float) -> Alignment:
         index = prepared.index
-        alignment = index.align(context, threshold=self.threshold, deadline=deadline)
+        alignment = index.align(
+            context,
+            threshold=self.threshold,
+            exact=len(context) * len(index.text) <= EXACT_CELLS,
+            deadline=deadline,
+        )
         alignment = alignment.model_copy(update={"aligner": ALIGNER_VERSION})
         if alignment.found:
             alignment = with_surroundings(alignment, prepared.layout)

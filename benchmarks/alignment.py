@@ -23,7 +23,7 @@ from typing import Any
 
 import alignment_ocr
 from alignment_cases import CONTEXTS, MIXES, Case, cases, source
-from alignment_peers import FULL, OURS, peers
+from alignment_peers import FULL, OURS, PROOF, peers
 
 from safepassage.agents.aligner import Aligner
 from safepassage.agents.alignment import DocumentIndex, align
@@ -84,7 +84,7 @@ def _speed(made: Sequence[Case], mix: str, repeat: int) -> dict[str, Any]:
     wanted = WANTED.get((mix, length))
     for name, milliseconds in timed.items():
         mean, median = statistics.mean(milliseconds), statistics.median(milliseconds)
-        goal = f"   (wanted: {wanted} times)" if wanted and name == OURS else ""
+        goal = f"   (wanted: {wanted} times)" if wanted and name in (OURS, PROOF) else ""
         print(
             f"  {name:28} mean {mean:9.2f}  median {median:9.2f}  "
             f"{full / mean:7.1f} times full Biopython{goal}"

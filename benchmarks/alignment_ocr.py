@@ -60,7 +60,7 @@ def _rows(name: str) -> Iterator[dict[str, Any]]:
 
 
 def _overlap(row: dict[str, Any], index: DocumentIndex) -> Overlap:
-    found = index.align(row["quote"])
+    found = index.align(row["quote"], exact=False)
     true = row["start"], row["end"]
     return Overlap(
         cer=row["cer"],
@@ -113,5 +113,5 @@ def _false_keeps(
         ]
         other = max(others, key=lambda index: len(index.text)) if largest else rng.choice(others)
         looked += 1
-        kept += other.align(row["quote"]).found
+        kept += other.align(row["quote"], exact=False).found
     return {"quotes": looked, "kept": kept}

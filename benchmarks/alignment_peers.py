@@ -15,6 +15,7 @@ from safepassage.agents.alignment.reference import biopython_first
 Aligner = Callable[[str, Sequence[str]], object]
 
 OURS = "safepassage"
+PROOF = "safepassage, proof suffices"
 FULL = "full Biopython"
 
 
@@ -22,6 +23,12 @@ def ours(text: str, contexts: Sequence[str]) -> object:
     """Exact score, counts and spans for every context."""
     index = DocumentIndex(text)
     return [index.align(context) for context in contexts]
+
+
+def ours_by_proof(text: str, contexts: Sequence[str]) -> object:
+    """The same for contexts that are found; for the others only the proof that D < tau."""
+    index = DocumentIndex(text)
+    return [index.align(context, exact=False) for context in contexts]
 
 
 def full_biopython(text: str, contexts: Sequence[str]) -> object:
@@ -49,6 +56,7 @@ def peers() -> dict[str, Aligner]:
     """All aligners that are installed, by the name they are printed with."""
     found: dict[str, Aligner] = {
         OURS: ours,
+        PROOF: ours_by_proof,
         FULL: full_biopython,
         "rapidfuzz partial_ratio": rapidfuzz,
     }

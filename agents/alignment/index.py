@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
 from safepassage.agents.alignment_thresholds import DEFAULT_THRESHOLD
 from safepassage.schemas import Alignment, Route
@@ -36,9 +37,17 @@ MAX_ALTERNATIVES = 16
 """Other places listed of a context that is in the document more than once."""
 
 
-def align(context: str, text: str, *, threshold: float = DEFAULT_THRESHOLD) -> Alignment:
+def align(
+    context: str, text: str, *, threshold: float = DEFAULT_THRESHOLD, exact: bool = True
+) -> Alignment:
     """The best local alignment of ``context`` with ``text``; see `DocumentIndex.align`."""
-    return DocumentIndex(text).align(context, threshold=threshold)
+    return DocumentIndex(text).align(context, threshold=threshold, exact=exact)
+
+
+class _Question(NamedTuple):
+    threshold: float
+    exact: bool
+    deadline: float | None
 
 
 class DocumentIndex:
@@ -52,6 +61,7 @@ class DocumentIndex:
         context: str,
         *,
         threshold: float = DEFAULT_THRESHOLD,
+        exact: bool = True,
         deadline: float | None = None,
     ) -> Alignment:
         """Find where ``context`` is in the document.
@@ -64,14 +74,17 @@ class DocumentIndex:
             context: what was quoted. Blank, or without a character in common with the
                 document, it aligns nowhere: score 0, no spans.
             threshold: tau in [0, 1], below which the context does not count as found.
+            exact: False to stop, without spans, as soon as D < threshold is proven: about twice
+                as fast on a context that is nowhere in the document.
             deadline: of `time.monotonic`, in seconds; then `AlignmentTimeoutError` is raised.
         """
         needle = normalised_context(context)
         if not needle:
             return nothing(threshold)
+        question = _Question(threshold, exact, deadline)
         whole = self._verbatim(context.strip(), len(needle)) or self._standing(needle)
-        parts = [whole] if whole else self._parts(elided_parts(needle), deadline)
-        return outcome(self.text, self._or_whole(parts, needle, deadline), threshold)
+        parts = [whole] if whole else self._parts(elided_parts(needle), question)
+        return outcome(self.text, self._or_whole(parts, needle, question), threshold)
 
     @cached_property
     def _document(self) -> NormalisedText:
@@ -106,32 +119,36 @@ class DocumentIndex:
         place = document.original(start, start + size)
         return exactly(size, place, "normalised", others, document.text.count(needle))
 
-    def _parts(self, needles: tuple[str, ...], deadline: float | None) -> list[PlacedPart]:
+    def _parts(self, needles: tuple[str, ...], question: _Question) -> list[PlacedPart]:
         """Each part where it is; an exact one preferably after the part before it."""
         if len(needles) == 1:
-            return [self._best(needles[0], deadline)]
+            return [self._best(needles[0], question)]
         parts: list[PlacedPart] = []
         for needle in needles:
             after = parts[-1].end if parts else 0
-            parts.append(self._standing(needle, after) or self._best(needle, deadline))
+            parts.append(self._standing(needle, after) or self._best(needle, question))
         return parts
 
     def _or_whole(
-        self, parts: list[PlacedPart], needle: str, deadline: float | None
+        self, parts: list[PlacedPart], needle: str, question: _Question
     ) -> list[PlacedPart]:
         """``parts``, or the whole context where that is better: a document has ellipses of its
         own, and a quote of one is no elided quote."""
         score = min(part.score for part in parts)
         if len(parts) == 1 or score == 1.0 or ELLIPSIS not in self._document.text:
             return parts
-        whole = self._best(needle, deadline)
-        return [whole] if whole.score > score else parts
+        whole = self._best(needle, question)
+        return [whole] if whole.bound is None and whole.score > score else parts
 
-    def _best(self, needle: str, deadline: float | None) -> PlacedPart:
-        context = code_points(needle)
+    def _best(self, needle: str, question: _Question) -> PlacedPart:
+        context, deadline = code_points(needle), question.deadline
         certified = self._searched.in_windows(context, deadline)
         if certified:
             return self._part(needle, certified, "window")
+        if not question.exact:
+            bound = self._searched.refuted(context, question.threshold, deadline)
+            if bound is not None:
+                return PlacedPart(len(needle), route="bound", bound=bound)
         best = self._searched.anywhere(context, deadline)
         return self._part(needle, best, "full") if best else PlacedPart(len(needle))
 

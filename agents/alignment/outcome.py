@@ -39,14 +39,15 @@ def _token_around(text: str, edge: int) -> tuple[int, int]:
 
 
 # An elided context is as exact as its least exact part.
-_ROUTES: Final[tuple[Route, ...]] = ("verbatim", "normalised", "window", "full", "none")
+_ROUTES: Final[tuple[Route, ...]] = ("verbatim", "normalised", "window", "full", "bound", "none")
 
 
 class PlacedPart(NamedTuple):
     """One part of a context of ``characters`` normalised characters, and where it was found.
 
     ``start`` and ``end`` are original code points; ``others`` are further exact occurrences,
-    ``occurrences`` counts them all. As it begins, no character of the part is in the document.
+    ``occurrences`` counts them all. ``bound`` is set instead where only an upper bound on the
+    score is known. As it begins, no character of the part is in the document.
     """
 
     characters: int
@@ -58,6 +59,7 @@ class PlacedPart(NamedTuple):
     route: Route = "none"
     occurrences: int = 0
     others: tuple[tuple[int, int], ...] = ()
+    bound: float | None = None
 
     @property
     def unaligned(self) -> int:
@@ -66,7 +68,9 @@ class PlacedPart(NamedTuple):
 
     @property
     def score(self) -> float:
-        """D = M / (L + unaligned context characters)."""
+        """D = M / (L + unaligned context characters), or its bound."""
+        if self.bound is not None:
+            return self.bound
         return self.matches / (self.length + self.unaligned)
 
 
@@ -117,6 +121,7 @@ def outcome(text: str, parts: Sequence[PlacedPart], threshold: float) -> Alignme
         occurrences=occurrences,
         alternatives=tuple([Occurrence(start=a, end=b) for a, b in whole.others]) if whole else (),
         low_evidence=weak or anywhere,
+        scored=all(part.bound is None for part in parts),
         route=max([part.route for part in parts], key=_ROUTES.index),
     )
     return alignment.model_copy(update={"low_evidence": True}) if alignment.scatter else alignment

@@ -3,6 +3,7 @@
 from functools import cached_property
 
 from .anchors import Anchors, Interval
+from .bound import Bound
 from .normalisation import Codes
 from .reference import BIOPYTHON_WIDTH, LocalAlignment, biopython_first, biopython_score
 from .sweep import SweptText
@@ -47,6 +48,16 @@ class SearchedText:
             return biopython_first(self._document, context)
         end = self._swept.best_endpoint(context, deadline)
         return end and trace_back(self._document, context, end, deadline)
+
+    def refuted(
+        self, context: Codes, threshold: float, deadline: float | None = None
+    ) -> float | None:
+        """An upper bound on D that is below ``threshold``, None where none was proven."""
+        return self._bound.below(context, threshold, deadline)
+
+    @cached_property
+    def _bound(self) -> Bound:
+        return Bound(self._document)
 
     def _windows(self, context: Codes, deadline: float | None) -> tuple[int, list[Interval]]:
         """A doubled score that is reached, and intervals that hold every alignment reaching it.

@@ -97,7 +97,7 @@ def _is_invented(index: DocumentIndex, finding: Finding, threshold: float, deadl
     if len(finding.context) > _MAX_CONTEXT:
         return True
     try:
-        aligned = index.align(finding.context, threshold=threshold, deadline=deadline)
+        aligned = index.align(finding.context, threshold=threshold, exact=False, deadline=deadline)
     except AlignmentTimeoutError:
         return False
     return not aligned.found

@@ -136,8 +136,10 @@ def unfit(premise: str, hypothesis: str) -> PairFailure | None:
     return None
 
 
-def tiles(pieces: Iterable[Piece], tokens: int, *, packed: bool = False) -> list[list[Piece]]:
-    """Tiles of at most ``tokens`` tokens, shortest pieces first.
+def tiles(
+    pieces: Iterable[Piece], tokens: int, *, rows: int | None = None, packed: bool = False
+) -> list[list[Piece]]:
+    """Tiles of at most ``tokens`` tokens and ``rows`` pieces, shortest pieces first.
 
     Tokens count as padded to the longest piece of the tile, or as they are where ``packed``.
     The order is total (length, then content), so that equal sets of pieces give equal tiles. A
@@ -148,7 +150,7 @@ def tiles(pieces: Iterable[Piece], tokens: int, *, packed: bool = False) -> list
     used = 0
     for piece in sorted(pieces, key=lambda piece: (len(piece), piece.ids)):
         size = used + len(piece) if packed else len(piece) * (len(tile) + 1)
-        if tile and size > tokens:
+        if tile and (size > tokens or len(tile) == rows):
             made.append(tile)
             tile, size = [], len(piece)
         tile.append(piece)

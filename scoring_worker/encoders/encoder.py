@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,8 +15,10 @@ from safepassage.passages.granularity import over_windows
 from safepassage.scoring_worker.manifest import ModelError, ScorerManifest
 
 from .batching import PairFailure, PairTokenizer, Piece, tiles
-from .devices import Placement, demanded_precision
+from .devices import Placement, demanded_precision, one_thread_each
+from .int8_layers import TYPICAL_PAIRS
 from .lanes import Lanes
+from .packed import TILE_ROWS, TILE_TOKENS, PackedBert
 from .padded import PaddedForward
 
 TOKENISED_AHEAD = 1_024
@@ -52,8 +55,9 @@ class Encoder:
     ``forward`` and ``pieces`` are for a model that reads or answers in its own way;
     ``hypothesis_first`` is for one that was taught so.
 
-    One tile is computed at a time, with all of torch's threads. Safe to call from several threads,
-    which take turns.
+    A packed model computes as many tiles at once as torch may use threads, each with one of
+    them; any other computes one tile at a time with all. Safe to call from several threads: their
+    tiles share those lanes.
     """
 
     def __init__(
@@ -75,10 +79,16 @@ class Encoder:
         self._tokenizer: PieceMaker = pieces or PairTokenizer(
             tokenizer.backend_tokenizer, max_length, typed=typed, hypothesis_first=hypothesis_first
         )
-        if placement.precision == "int8":
-            raise ModelError("int8 is for the readers that ship; use fp32 or bf16 for this model")
+        packs = forward is None and placement.device.type == "cpu" and PackedBert.fits(model)
+        if placement.precision == "int8" and not packs:
+            raise ModelError("int8 is for BERT models on a CPU; use fp32 or bf16 for this one")
+        if packs:
+            with one_thread_each():
+                typical = self._typical() if placement.precision == "int8" else ()
+                forward = PackedBert(model, typical)
+        self._packed = packs
         self._forward = forward or PaddedForward(model, tokenizer.pad_token_id or 0)
-        self._lanes = Lanes(self._compute, placement, packed=False)
+        self._lanes = Lanes(self._compute, placement, packed=self._packed)
 
     def revision_of(self, manifest: ScorerManifest) -> str:
         """The manifest's revision, marked with a precision that somebody demanded."""
@@ -101,12 +111,17 @@ class Encoder:
         failures = {at: known[source] for at, source in enumerate(where) if source in known}
         return EncoderScores(scores.probabilities[where], failures)
 
+    def _typical(self) -> list[list[Piece]]:
+        pieces, _ = self._tokenizer.pieces([(at, *pair) for at, pair in enumerate(TYPICAL_PAIRS)])
+        return tiles(pieces, TILE_TOKENS, rows=TILE_ROWS, packed=True)
+
     def _score_distinct(self, pairs: list[tuple[int, str, str]]) -> EncoderScores:
         probabilities = np.full(len(pairs), np.nan)
         failures: dict[int, PairFailure] = {}
-        for pieces, unfit in self._tokenised(pairs):
-            failures |= unfit
-            self._score_pieces(pieces, probabilities, failures)
+        with one_thread_each() if self._packed else nullcontext():
+            for pieces, unfit in self._tokenised(pairs):
+                failures |= unfit
+                self._score_pieces(pieces, probabilities, failures)
         probabilities[list(failures)] = np.nan
         return EncoderScores(np.round(probabilities, DECIMALS), failures)
 
@@ -132,7 +147,9 @@ class Encoder:
         probabilities: NDArray[np.float64],
         failures: dict[int, PairFailure],
     ) -> None:
-        made = tiles(pieces, self.placement.tile_tokens)
+        rows = TILE_ROWS if self._packed else None
+        budget = TILE_TOKENS if self._packed else self.placement.tile_tokens
+        made = tiles(pieces, budget, rows=rows, packed=self._packed)
         windows: dict[int, list[float]] = {}
         for piece, outcome in self._lanes.outcomes(made):
             if isinstance(outcome, PairFailure):

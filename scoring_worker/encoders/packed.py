@@ -10,14 +10,16 @@ arranged for small batches of short pairs:
 Where every operator has one thread (`devices.one_thread_each`), a pair's score is the same to the
 last bit in every batch. Attention sees one sequence at a time. In int8 every sum is of integers,
 exact in any order. In fp32 every product has the same shape in every call, for which a tile is
-filled up to `TILE_TOKENS` tokens: the BLAS then adds in the same order wherever a row is.
+filled up to `TILE_TOKENS` tokens: the BLAS then adds in the same order wherever a row is. So
+does the small rest that stays fp32, with `TILE_ROWS` rows.
 """
 
 import ctypes
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,12 +27,13 @@ from torch.nn import functional
 
 from safepassage.scoring_worker.manifest import ModelError
 
-from .architectures import Affine, Architecture, Layer
+from .architectures import Affine, Architecture, Layer, architecture_of
 from .batching import Piece
 from .int8_layers import Int8Linear, Linear, Recorder
 from .prepared_layers import PreparedLayers
 
 TILE_TOKENS = 512
+TILE_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +136,34 @@ class PackedTrunk:
         """[tokens, 3 · width] as three views [count, heads, length, width / heads]."""
         shaped = projected.view(group.count, group.length, 3, self._heads, -1)
         return shaped.permute(2, 0, 3, 1, 4).unbind(0)
+
+
+class PackedBert:
+    """The forward pass of a ``BertForSequenceClassification`` over packed tiles."""
+
+    def __init__(self, model: Any, typical: Sequence[Sequence[Piece]] = ()) -> None:
+        self.trunk = PackedTrunk(architecture_of(model.bert), typical)
+        self._pooler = model.bert.pooler.dense
+        self._classifier = model.classifier
+
+    @staticmethod
+    def fits(model: Any) -> bool:
+        """Whether ``model`` is a BERT whose longest sequence fits into a tile."""
+        if type(model).__name__ != "BertForSequenceClassification":
+            return False
+        architecture = architecture_of(model.bert)
+        return architecture is not None and PackedTrunk.fits(architecture)
+
+    def logits(self, tile: Sequence[Piece]) -> Tensor:
+        """Logits [pieces, labels] of a tile within `TILE_TOKENS` and `TILE_ROWS`."""
+        hidden = self.trunk.hidden(tile)
+        firsts = _filled(hidden[_starts(tile)], TILE_ROWS)
+        logits: Tensor = self._classifier(torch.tanh(self._pooler(firsts)))
+        return logits[: len(tile)]
+
+
+def _starts(tile: Sequence[Piece]) -> list[int]:
+    return list(accumulate((len(piece) for piece in tile[:-1]), initial=0))
 
 
 def _finish(layer: Layer, hidden: Tensor, attended: Tensor) -> Tensor:

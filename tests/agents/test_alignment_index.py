@@ -232,6 +232,23 @@ def test_the_threshold_decides_what_is_found(threshold, found):
     assert (alignment.found, alignment.threshold) == (found, threshold)
 
 
+def test_a_rejection_by_proof_has_an_upper_bound_and_no_span():
+    """Without exactness asked for, nothing more is computed than that D < tau."""
+    text = TEXT + " The file was reviewed." * 40
+    context = "zanzibar quokka jumped vexed wolf by dusk"
+    exact = align(context, text)
+    proven = align(context, text, exact=False)
+    assert (proven.route, proven.scored, proven.spans, proven.found) == ("bound", False, (), False)
+    assert exact.score <= proven.score < 0.6
+
+
+def test_what_is_found_does_not_depend_on_asking_for_exactness():
+    """Proof only ever rejects: what is found is reported in full either way."""
+    text = TEXT + " The file was reviewed." * 40
+    for context in ("citizen of Turkey", "CITIZEN of turkey", "hearing waz hold on june 19 2013"):
+        assert align(context, text, exact=False) == align(context, text)
+
+
 def test_an_index_serves_any_number_of_contexts():
     """Order and repetition make no difference."""
     index = DocumentIndex(TEXT)

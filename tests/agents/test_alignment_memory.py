@@ -21,21 +21,21 @@ else:
     context = "".join("#" if rng.random() < 0.05 else c for c in text[300_000:305_000])
 align("warm it up", "so that what is loaded once is not counted")
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-found = DocumentIndex(text).align(context)
+found = DocumentIndex(text).align(context, exact=len(sys.argv) > 2)
 grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 print(found.route, found.found, grown // 1024)
 """
 
 
-def measured(kind):
+def measured(*arguments):
     """Route, whether found, and how many MB the process grew by, in a process of its own."""
-    command = [sys.executable, "-c", PROGRAM, kind]
+    command = [sys.executable, "-c", PROGRAM, *arguments]
     words = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return words[0], words[1] == "True", int(words[2])
 
 
 @pytest.mark.parametrize(
-    ("kind", "route", "found"), [("edited", "window", True), ("foreign", "full", False)]
+    ("kind", "route", "found"), [("edited", "window", True), ("foreign", "bound", False)]
 )
 def test_memory_of_the_largest_alignment(kind, route, found):
     """500,000 against 5,000 characters take less than 200 MB above the text."""
@@ -45,6 +45,7 @@ def test_memory_of_the_largest_alignment(kind, route, found):
 
 
 @pytest.mark.long
-def test_memory_of_the_largest_path():
-    """Also where a path is traced through long gaps."""
-    assert measured("scattered")[2] < 200
+@pytest.mark.parametrize("kind", ["edited", "foreign", "scattered"])
+def test_memory_of_the_largest_exact_alignment(kind):
+    """Also where the whole document has to be swept, and a path is traced through long gaps."""
+    assert measured(kind, "exact")[2] < 200

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from safepassage.agents.alignment import sweep, traceback
+from safepassage.agents.alignment import bound, sweep, traceback
 from safepassage.agents.alignment.anchors import Anchors
+from safepassage.agents.alignment.bound import Bound, highest_score
 from safepassage.agents.alignment.normalisation import code_points, normalise
 from safepassage.agents.alignment.reference import biopython_first, biopython_score
 from safepassage.agents.alignment.search import SearchedText
@@ -121,6 +122,60 @@ def test_no_good_alignment_lies_outside_the_certified_windows(document, start, s
         assert any(w.start <= first.start and first.end <= w.end for w in windows)
 
 
+def greatest_gain(document, context):
+    """Doubled V by its definition, cell by cell."""
+    row = [0] * (len(document) + 1)
+    for character in context:
+        below = [0]
+        for column, other in enumerate(document, 1):
+            pair = row[column - 1] + (2 if other == character else 0)
+            below.append(max(pair, row[column], below[-1] - 1))
+        row = below
+    return max(row)
+
+
+@settings(max_examples=400, deadline=None)
+@given(document=texts("abcd", 1, 80), context=texts("abcde", 1, 25))
+def test_the_bound_is_computed_bit_by_bit_as_defined(document, context):
+    """The bit-parallel rows give the greatest V of the plain recurrence."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bound, "_EARLY", 2.0)  # no early end, which gives a looser bound
+        least = Bound(code_points(document)).below(code_points(context), 1.1, None)
+    assert least == highest_score(greatest_gain(document, context), len(context))
+
+
+@settings(max_examples=400, deadline=None)
+@given(document=texts("abc ", 1, 80), context=texts("abc ", 1, 25))
+def test_no_alignment_scores_above_the_bound(document, context):
+    """D of the first best alignment never exceeds it, nor does any threshold reject wrongly."""
+    first = biopython_first(code_points(document), code_points(context))
+    if first is None:
+        return
+    score = first.matches / (first.length + len(context) - first.aligned)
+    for threshold in (0.2, 0.4, 0.6, 0.8):
+        least = Bound(code_points(document)).below(code_points(context), threshold, None)
+        assert least is None or score <= least < threshold
+
+
+def test_blocks_of_the_bound_overlap_enough(monkeypatch):
+    """A quote across the border of two blocks is not refuted."""
+    monkeypatch.setattr(bound, "_BLOCK", 400)
+    text = prose(2, 600)
+    whole = Bound(code_points(text))
+    for start in range(0, len(text) - 60, 97):
+        context = code_points(edited(text[start : start + 60], 0.1, start))
+        assert whole.below(context, 0.6, None) is None
+
+
+def test_masks_kept_for_the_bound_are_bounded(monkeypatch):
+    """A context of thousands of different characters cannot fill the memory."""
+    monkeypatch.setattr(bound, "_CACHED_MASK_BYTES", 100)
+    letters = "".join(map(chr, range(0x4E00, 0x4F00)))
+    kept = Bound(code_points(letters * 4))
+    kept.below(code_points(letters[::-1]), 0.6, None)
+    assert kept._mask_bytes <= 100 + len(letters) * 4 // 8
+
+
 @pytest.mark.parametrize("way", ["anywhere", "in_windows"])
 def test_a_deadline_ends_the_search(way):
     """A deadline that has passed raises, on the sweep as on large windows."""
@@ -128,3 +183,10 @@ def test_a_deadline_ends_the_search(way):
     context = code_points(text[100:1_000].replace("claimant", "clamant"))
     with pytest.raises(AlignmentTimeoutError):
         getattr(SearchedText(code_points(text)), way)(context, time.monotonic() - 1)
+
+
+def test_a_deadline_ends_the_proof():
+    """So does it on the way to a rejection."""
+    document = Bound(code_points(prose(4, 500)))
+    with pytest.raises(AlignmentTimeoutError):
+        document.below(code_points("zqx jkv" * 9), 0.6, time.monotonic() - 1)

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from safepassage.scoring_worker.encoders.batching import MAX_WINDOWS, PairTokenizer, tiles
-from safepassage.scoring_worker.encoders.devices import place
+from safepassage.scoring_worker.encoders.devices import one_thread_each, place
 from safepassage.scoring_worker.encoders.encoder import Encoder
+from safepassage.scoring_worker.encoders.packed import PackedBert
+from safepassage.scoring_worker.encoders.padded import PaddedForward
 from safepassage.scoring_worker.loading import load_scorer
 from safepassage.scoring_worker.manifest import ModelError
 from tests.scoring_worker import tiny
@@ -91,13 +93,49 @@ def test_scores_are_those_of_transformers(kind, request):
 
 
 def test_a_score_does_not_depend_on_its_batch(encoder):
-    """Alone, in any order, beside any others: within 1e-5."""
+    """Alone, in any order, beside any others: within 1e-5, and equal bits when packed."""
     premises, hypotheses = texts(90)
     together = encoder.probabilities(premises, hypotheses)
     order = random.Random(1).sample(range(90), 90)
     for part in ([0], order[:7], order[7:60], order):
         scores = encoder.probabilities([premises[i] for i in part], [hypotheses[i] for i in part])
         np.testing.assert_allclose(scores, together[part], atol=1e-5)
+        if encoder._packed:
+            assert (scores == together[part]).all()
+
+
+def test_packed_logits_are_equal_to_the_last_bit(bert_folder):
+    """With a thread to itself, not even the last digit depends on the company, unrounded."""
+    model, tokenizer = load(bert_folder)
+    packed = PackedBert(model)
+    pieces, _ = PairTokenizer(tokenizer.backend_tokenizer, 64).pieces(
+        list(zip(range(60), *texts(60, seed=3), strict=True))
+    )
+    with one_thread_each(), torch.inference_mode():
+        alone = {piece.pair: packed.logits([piece])[0] for piece in pieces}
+        for seed in range(3):
+            mixed = random.Random(seed).sample(pieces, 25)
+            for tile in tiles(mixed, 512, rows=64, packed=True):
+                for piece, row in zip(tile, packed.logits(tile), strict=True):
+                    assert torch.equal(row, alone[piece.pair])
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_a_score_does_not_depend_on_the_cores(bert_folder, precision):
+    """One tile after the other or three at once, with however many threads: equal bits."""
+    premises, hypotheses = texts(150)
+    before = torch.get_num_threads()
+    try:
+        one, three = (
+            load_scorer(bert_folder, device="cpu", precision=precision, threads=threads).encoder
+            for threads in (1, 3)
+        )
+        alone = one.probabilities(premises, hypotheses)
+        beside = three.probabilities(premises, hypotheses)
+        assert torch.get_num_threads() == 3, "the setting was put back"
+    finally:
+        torch.set_num_threads(before)
+    assert (alone == beside).all()
 
 
 def test_equal_pairs_are_computed_once(encoder, monkeypatch):
@@ -230,11 +268,12 @@ def test_tiles_hold_every_piece_once_within_the_budget(lengths, budget, packed):
     from safepassage.scoring_worker.encoders.batching import Piece
 
     pieces = [Piece(at, [1] * length, [0] * length) for at, length in enumerate(lengths)]
-    made = tiles(pieces, budget, packed=packed)
+    made = tiles(pieces, budget, rows=5, packed=packed)
     assert sorted(piece.pair for tile in made for piece in tile) == list(range(len(lengths)))
     for tile in made:
         sizes = [len(piece) for piece in tile]
         assert len(tile) == 1 or (sum(sizes) if packed else max(sizes) * len(tile)) <= budget
+        assert len(tile) <= 5
 
 
 def test_tokenising_in_chunks_changes_nothing(encoder, monkeypatch):
@@ -290,10 +329,39 @@ def test_the_default_scores_alike_in_every_batch():
         ]
 
 
+def test_int8_does_not_depend_on_the_batch_either(bert_folder):
+    """Each token has its own scale: equal bits in any company, close to fp32, marked as such."""
+    exact = load_scorer(bert_folder, device="cpu")
+    rough = load_scorer(bert_folder, device="cpu", precision="int8")
+    premises, hypotheses = texts(90)
+    together = rough.encoder.probabilities(premises, hypotheses)
+    order = random.Random(1).sample(range(90), 90)
+    for part in ([0], order[:7], order[7:60]):
+        scores = rough.encoder.probabilities(
+            [premises[i] for i in part], [hypotheses[i] for i in part]
+        )
+        assert (scores == together[part]).all()
+    difference = np.abs(together - exact.encoder.probabilities(premises, hypotheses))
+    assert 0 < difference.max() < 0.1
+    assert rough.revision == f"{exact.revision}-int8"
+
+
 def test_int8_is_refused_where_it_does_not_exist(deberta_folder):
-    """It is the readers' alone."""
-    with pytest.raises(ModelError, match="int8 is for the readers"):
+    """Models without the packed forward pass have no int8."""
+    with pytest.raises(ModelError, match="int8 is for BERT"):
         load_scorer(deberta_folder, device="cpu", precision="int8")
+
+
+def test_padded_forward_serves_models_with_token_types(bert_folder):
+    """The general forward pass agrees with the packed one on the same model."""
+    model, tokenizer = load(bert_folder)
+    pieces, _ = PairTokenizer(tokenizer.backend_tokenizer, 64).pieces(
+        list(zip(range(9), *texts(9), strict=True))
+    )
+    with torch.inference_mode():
+        padded = PaddedForward(model, 0).logits(pieces)
+        packed = PackedBert(model).logits(pieces)
+    torch.testing.assert_close(padded, packed, atol=1e-5, rtol=1e-5)
 
 
 def test_an_encoder_takes_turns(bert_folder):
