@@ -67,7 +67,7 @@ def test_sentences_come_in_pairs_of_one_right_and_one_wrong(every: list[runner.C
 
 def test_no_document_of_the_benchmark_is_among_those_that_may_teach():
     texts = {row["text"] for row in read_rows(runner.FOLDER / "documents.jsonl.gz")}
-    for path in (ROOT / "recipes/data/written").glob("*.jsonl"):
+    for path in (ROOT / "recipes/data").rglob("written/*.jsonl"):
         assert not texts & {row["text"] for row in read_rows(path)}
 
 

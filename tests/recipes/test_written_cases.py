@@ -9,7 +9,7 @@ import pytest
 
 from recipes.written_cases import DraftError, faults, main, read_drafts
 
-CASES = Path(__file__).parents[2] / "recipes/data/written"
+DATA = Path(__file__).parents[2] / "recipes/data"
 TEXT = "\n".join(f"Line {at}: the mill of Orrin sold {at} sacks to Vey." for at in range(20))
 PAIRS = [
     row
@@ -70,7 +70,7 @@ def test_a_row_of_too_few_parts_is_an_error(tmp_path):
 
 
 def test_the_committed_cases_are_sound():
-    files = sorted(CASES.glob("*.jsonl"))
+    files = sorted(DATA.rglob("written/*.jsonl"))
     assert files
     ids = set()
     for path in files:
@@ -82,7 +82,7 @@ def test_the_committed_cases_are_sound():
 
 
 def test_the_committed_role_pairs_have_both_labels():
-    files = sorted((CASES.parent / "roles").glob("*.jsonl"))
+    files = sorted(DATA.rglob("roles/*.jsonl"))
     assert files
     for path in files:
         labels: dict[str, set[int]] = {}
@@ -93,8 +93,8 @@ def test_the_committed_role_pairs_have_both_labels():
 
 
 def test_the_committed_answers_have_sentences_of_both_labels():
-    lines = (CASES.parent / "answers/written.jsonl").read_text("utf-8").splitlines()
-    made = [json.loads(line) for line in lines]
+    files = sorted(DATA.rglob("answers/*.jsonl"))
+    made = [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
     assert len({one["id"] for one in made}) == len(made) > 0
     labels = [said["label"] for one in made for said in one["sentences"]]
     assert 0.4 < sum(labels) / len(labels) < 0.6
