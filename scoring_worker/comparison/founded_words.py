@@ -25,7 +25,7 @@ from .names.comparator import SEVERAL_WORDS
 from .names.names_by_language import codes_in
 from .names.parts import without_form
 from .names.types import name_kind
-from .names.word_agreement import mistyped, same_name, same_word
+from .names.word_agreement import mistyped, same_in_english, same_name, same_word
 from .other_words import gaps
 from .passage_words import PassageWords, has_content, is_letter, is_pointed, joined
 
@@ -63,8 +63,14 @@ def with_founded_words(question: Question, compared: Comparison) -> Comparison:
         *_in_one(value, content, said),
     }
     missing = [word for word in content if word not in founded and not said.holds(word, content)]
-    typed = len(content) >= SEVERAL_WORDS and name_kind(question.entity_type) != "person"
-    same = partial(_is_form, language=said.language, proper=compared.kind == "name", typed=typed)
+    person = name_kind(question.entity_type) == "person"
+    same = partial(
+        _is_form,
+        language=said.language,
+        proper=compared.kind == "name",
+        respelt=not person,
+        typed=not person and len(content) >= SEVERAL_WORDS,
+    )
     missing = [word for word in missing if not any(same(word, key) for key in said.keys)]
     missing = list(_not_named_elsewhere(value, missing, said)) if missing else []
     if not missing or _is_translated(question, said.language, len(missing), len(content)):
@@ -134,14 +140,19 @@ def _content(value: str, *, name: bool) -> list[Word]:
     return [word for word in said if not (is_letter(word) and is_pointed(word))]
 
 
-def _is_form(word: Word, other: str, language: str | None, *, proper: bool, typed: bool) -> bool:
+def _is_form(
+    word: Word, other: str, language: str | None, *, proper: bool, respelt: bool, typed: bool
+) -> bool:
     """Whether ``other`` is the value's ``word`` in another form; of ``proper`` names in capitals
-    other ones are than of running text. ``typed``: it may be mistyped."""
+    other ones are than of running text. ``respelt``: it may be British or American; ``typed``: it
+    may be mistyped."""
     key = word.keys.plain
     if is_letter(word):
         return False
     if not (proper and word.text[word.start].isupper()):
         return same_word(key, other, language)
+    if respelt and same_in_english(key, other):
+        return True
     return same_name(key, other, language) or (typed and mistyped(key, other))
 
 

@@ -21,6 +21,7 @@ _RAISED = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 _NO_CENTS = re.compile(r"[.,](?:--?|–)(?!\w)")
 _PER = re.compile(r" ?/ ?| (?:per|pro|par|por|al|je|a|an|in der|à|op|i|na|за|в) ")
 _OF = re.compile(r" (?:de|di|of|d') ?|d'| d'")
+_YEAR = re.compile(r"(?:1[5-9]|20)[0-9]{2}(?![\w]|[.,][0-9])")
 _SINCE_DECADE = re.compile(r"[0-9]{1,3}0s(?!\w)")
 
 
@@ -118,7 +119,7 @@ def _hit(folded: Folded, at: int, lexicon: Lexicon) -> tuple[tuple[Sense, ...], 
         if (
             folded.lowered[start:end] in ALSO_WORDS
             and text[end : end + 1] == " "
-            and is_letter(text[end + 1 : end + 2])
+            and (is_letter(text[end + 1 : end + 2]) or _YEAR.match(text, end + 1))
         ):
             return None
     elif text[start:end] in {"-", "–"}:
@@ -148,6 +149,7 @@ def is_letter(char: str) -> bool:
     return char.isalpha() and not is_unspaced(char)
 
 
+_MINUS_WORD = re.compile(rf"(?<!\w)[Mm]inus[ {NO_BREAK}]\Z")
 _WRITTEN_OUT = frozenset(".,'")
 _MINUS = Fraction(-1)
 _PLUS = ((ONE, True),)
@@ -178,7 +180,12 @@ def read_prefix(
 
 
 def _sign(text: str, start: int, floor: int) -> tuple[int, bool]:
-    """A minus or plus that is written against what follows, and is no dash of a range or a word."""
+    """A minus or plus that is written against what follows, and is no dash of a range or a word; or
+    "minus" as a word, where no number is before it."""
+    if (word := _MINUS_WORD.search(text, max(floor, start - 7), start)) and (
+        not floor or text[floor : word.start()].strip()
+    ):
+        return word.start(), True
     if start <= floor or text[start - 1] not in "-–+":
         return start, False
     before = text[start - 2] if start > 1 else " "

@@ -56,9 +56,6 @@ def bound_before(lowered: str, at: int) -> tuple[Bound, int]:
     if end == 0 or not (lowered[end - 1] in _LAST_LETTERS or lowered[end - 1].isspace()):
         return "none", at
     start = max(0, end - _REACH)
-    *_, last = " ", *lowered[start:end].rsplit(maxsplit=1)
-    if last.lstrip("()[]:;,") not in _LAST:
-        return "none", at
     words = [(match.start(), match[0]) for match in _TAIL.finditer(lowered, start, end)]
     if not words or words[-1][1] not in _LAST:
         return "none", at

@@ -113,12 +113,22 @@ class _Asked:
         named = (scale_named(label, self.passage.language) for label in labels)
         return next((scale for scale in named if scale is not None), None)
 
+    @cached_property
+    def scale_of_cells(self) -> Fraction | None:
+        """The scale that the head of the column or the label gives for the passage's numbers."""
+        return scale_named(self.passage.heading, self.passage.language)
+
     def agreement(self, figure: Figure, other: Figure) -> Agreement:
-        """How far ``other`` agrees with ``figure``, as it is or in the scale that is named."""
+        """How far ``other`` agrees with ``figure``, as they are or in the scale that is named."""
         found = agreement(figure, other, self.end)
-        if found.level or found.code != "number_differs" or self.scale is None:
+        if found.level or found.code != "number_differs":
             return found
-        return max(found, agreement(_scaled(figure, self.scale), other, self.end), key=_LEVEL)
+        tried = [found]
+        if self.scale is not None:
+            tried.append(agreement(_scaled(figure, self.scale), other, self.end))
+        if self.scale_of_cells is not None and all(one.step <= 1 for one in other.readings):
+            tried.append(agreement(figure, _scaled(other, self.scale_of_cells), self.end))
+        return max(tried, key=_LEVEL)
 
 
 def _found(asked: _Asked, other: Figure, *, whole: bool) -> Agreement:

@@ -14,6 +14,7 @@ _MAX_LABEL = 200
 _LOW = ("min", "lowest", "lower", "least", "from", "mindest", "untergrenz", "start", "mínim")
 _HIGH = ("max", "highest", "upper", "most", "höchst", "obergrenz", "until", "máxim")
 WORD = re.compile(r"[^\W\d_]+")
+_THOUSANDS = re.compile(r"(?<![\d.,])['’]?000s?(?!\w)")
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*$|\bin ([^\s()]{1,20})\s*$")
 
 
@@ -49,14 +50,23 @@ def unit_of(written: str, language: str | None) -> Sense | None:
 
 @lru_cache(maxsize=1024)
 def scale_named(label: str, language: str | None) -> Fraction | None:
-    """The scale that a label or type gives for its numbers: "Revenue (in millions)"."""
+    """The scale that a label or type gives for its numbers: "Revenue (in millions)", "€m", "TEUR",
+    "£'000"."""
     folded = fold(label[:_MAX_LABEL])
+    lexicon = lexicon_of(language)
     for match in WORD.finditer(folded.text):
-        hit = lexicon_of(language).after(folded, match.start()) if len(match[0]) > 2 else None
-        for sense in hit[1] if hit else ():
-            if sense.kind == "scale" and hit and hit[0] >= match.end():
-                return sense.factor
-    return None
+        start = match.start()
+        hit = lexicon.after(folded, start)
+        if hit is None or hit[0] < match.end():
+            continue
+        money = [sense for sense in hit[1] if sense.currencies and sense.factor > 1]
+        # "m" alone is a metre; behind a currency it is a million.
+        paid = lexicon.before(folded, start - folded.text[:start].endswith(" "))
+        if money or len(match[0]) > 2 or (paid and any(one.currencies for one in paid[1])):
+            scales = [sense for sense in hit[1] if sense.kind == "scale"]
+            if factor := next((one.factor for one in (*money, *scales)), None):
+                return factor
+    return Fraction(1000) if _THOUSANDS.search(folded.text) else None
 
 
 def names_unit(passage: Passage, figure: Figure) -> bool:

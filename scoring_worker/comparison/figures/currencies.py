@@ -28,13 +28,13 @@ def currency_forms(language: str) -> dict[str, frozenset[str]]:
     if locale is None:
         return {}
     forms: defaultdict[str, set[str]] = defaultdict(set)
-    tender = _tender()
+    codes_in_use = tender()
     for code, sign in locale.currency_symbols.items():
-        if code in tender:
+        if code in codes_in_use:
             forms[sign.strip("\u200e\u200f \u00a0")].add(code)
     names = {
         code: {get_currency_name(code, count, locale=locale) for count in (None, *_COUNTS)}
-        for code in tender
+        for code in codes_in_use
     }
     for code, written in names.items():
         for name in written:
@@ -55,7 +55,7 @@ def currency_symbols() -> dict[str, frozenset[str]]:
 
 
 @cache
-def _tender() -> frozenset[str]:
+def tender() -> frozenset[str]:
     """Codes of the currencies that some territory pays with today."""
     return frozenset(
         code
@@ -66,7 +66,7 @@ def _tender() -> frozenset[str]:
 
 @cache
 def _shared_signs() -> dict[str, frozenset[str]]:
-    english = {code: get_currency_name(code, 1, locale="en").lower() for code in _tender()}
+    english = {code: get_currency_name(code, 1, locale="en").lower() for code in tender()}
     meant: dict[str, frozenset[str]] = {}
     for words, signs in _SIGNS_OF.items():
         nouns = words.split(", ")

@@ -22,10 +22,11 @@ class Read(NamedTuple):
     has_suffix: bool = False
 
 
-def read(folded: Folded, core: Core, floor: int, lexicon: Lexicon) -> Read | None:
+def read(folded: Folded, core: Core, floor: int, lexicon: Lexicon, bound_floor: int) -> Read | None:
     """The figure around ``core``; None where the digits are a piece of another token.
 
-    What is before ``floor`` belongs to the figure before.
+    What is before ``floor`` belongs to the figure before. A bound may begin earlier, up to
+    ``bound_floor``: "no more than 5", "a maximum of 5", where "no" and "a" may be numbers too.
     """
     start, signed, before = read_prefix(folded, core.start, floor, lexicon)
     if before:
@@ -39,7 +40,7 @@ def read(folded: Folded, core: Core, floor: int, lexicon: Lexicon) -> Read | Non
     end = suffix.end
     signs = signs_of(folded.text, start, end, core, senses, negative=signed)
     bound, bound_start = bound_before(folded.lowered, start)
-    if bound == "none" or bound_start < floor:
+    if bound == "none" or bound_start < bound_floor:
         bound, _ = bound_after(folded.lowered, end)
     figure = Figure(
         place=folded.place(start, end),

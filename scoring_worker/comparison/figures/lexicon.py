@@ -5,12 +5,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
 from ..locales import locale_of
-from .currencies import MINOR, currency_forms, currency_symbols
+from .currencies import MINOR, currency_forms, currency_symbols, tender
 from .plain_text import NO_BREAK, Folded, fold, is_unspaced
 from .units import unit_forms, unit_symbols
 
@@ -19,7 +19,12 @@ _SCALES: dict[str, int] = _TABLES["scales"]
 """Short scale words that CLDR leaves out, as powers of ten."""
 _ORDINALS: list[str] = _TABLES["ordinals"]
 ALSO_WORDS = frozenset(_TABLES["also words"])
-"""Symbols that are commoner as words: they count where no word follows ("5 in", not "5 in all")."""
+"""Symbols that are commoner as words: they count where no word and no year follows ("5 in", not "5
+in all" or "5 in 2021")."""
+_CODE_WORDS = frozenset(_TABLES["codes that are words"])
+"""Codes of currencies that count in capitals alone: "all 180 men", "top 5"."""
+_SCALED_CODES: dict[str, int] = _TABLES["scaled codes"]
+"""Powers of ten of TEUR, kEUR, EURm and the like, as accounts are written: they count as spelt."""
 
 ONE = Fraction(1)
 _ALSO_WRITTEN: dict[str, list[str]] = _TABLES["also written"]
@@ -52,10 +57,15 @@ class Lexicon:
         lowered: defaultdict[str, list[str]] = defaultdict(list)
         for form in sorted(forms, key=lambda form: form != form.lower()):
             lowered[fold(form).lowered].append(form)
-        self._lowered = {low: self._exact[spelt[0]] for low, spelt in lowered.items()}
+        as_spelt = _as_spelt()
+        self._lowered = {
+            low: next((self._exact[form] for form in spelt if form not in as_spelt), ())
+            for low, spelt in lowered.items()
+        }
         self._after = _lengths(lowered, slice(2), slice(1))
+        preceding = {form for form, senses in self._exact.items() if any(map(_may_precede, senses))}
         self._before = _lengths(
-            (low for low, senses in self._lowered.items() if any(map(_may_precede, senses))),
+            (low for low, spelt in lowered.items() if not preceding.isdisjoint(spelt)),
             slice(-2, None),
             slice(-1, None),
         )
@@ -87,8 +97,8 @@ class Lexicon:
         return None
 
     def _senses(self, folded: Folded, start: int, end: int) -> _Senses:
-        senses = self._lowered.get(folded.lowered[start:end], ())
-        return self._exact.get(folded.text[start:end], senses) if senses else ()
+        senses = self._lowered.get(folded.lowered[start:end])
+        return () if senses is None else self._exact.get(folded.text[start:end], senses)
 
 
 @lru_cache(maxsize=128)
@@ -134,11 +144,29 @@ def _senses_anywhere() -> Iterator[tuple[str, Sense]]:
         yield form, Sense("unit", unit=unit)
     for form, codes in currency_symbols().items():
         yield form, Sense("currency", currencies=codes)
+    for form, (power, code) in _scaled_codes().items():
+        yield form, Sense("currency", Fraction(10**power), currencies=frozenset({code}))
     for form in MINOR:
         yield form, Sense("currency", Fraction(1, 100))
         yield form, Sense("currency")
     for form in _ORDINALS:
         yield form, Sense("ordinal")
+
+
+@cache
+def _scaled_codes() -> dict[str, tuple[int, str]]:
+    """The power of ten and the code of each form: TEUR is thousands of euros."""
+    return {
+        pattern.replace("*", code): (power, code)
+        for pattern, power in _SCALED_CODES.items()
+        for code in tender()
+    }
+
+
+@cache
+def _as_spelt() -> frozenset[str]:
+    """Forms that do not count in other capitals."""
+    return frozenset({*_scaled_codes(), *(code.upper() for code in _CODE_WORDS)})
 
 
 def _scales_in(language: str) -> Iterator[tuple[str, Fraction]]:

@@ -43,8 +43,9 @@ def number_words(lowered: str, language: str | None) -> Iterator[Words]:
     words = [(match.start(), match.end(), match[0]) for match in pattern.finditer(lowered)]
     at = 0
     while at < len(words):
-        word, found = words[at][2], None
-        if word in table.starts or table.glued:
+        word = words[at][2]
+        found = _parts_at(lowered, words, at, table) if language == "en" else None
+        if found is None and (word in table.starts or table.glued):
             found = _number_at(lowered, words, at, table)
         if found is None and word in table.almost:
             found = _almost_at(lowered, words, at, table)
@@ -55,6 +56,25 @@ def number_words(lowered: str, language: str | None) -> Iterator[Words]:
 
 
 _Found = list[tuple[int, int, str]]
+_PARTS = {
+    "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
+    "ninth": 9, "tenth": 10,
+}  # fmt: skip
+_OF_ALL = re.compile(r" (?:of(?! an? (?:hundred|thousand|million|billion))|share|interest)\b")
+
+
+def _parts_at(lowered: str, words: _Found, at: int, table: Table) -> tuple[int, Words] | None:
+    """ "Two fifths", "a third of": English says parts by its ordinals. A quarter may be of a year,
+    and "a third" one more of them, so that these are parts "of" something alone."""
+    start, _, first = words[at]
+    top, ordinal = (1, False) if first == "a" else table.phrases.get(first, (0, True))
+    if ordinal or not 0 < top < 10 or at + 1 == len(words) or not _joined(lowered, words, at + 1):
+        return None
+    _, end, part = words[at + 1]
+    bottom = _PARTS.get(part.removesuffix("s") if top > 1 else part, 0)
+    if top >= bottom or ((first == "a" or bottom == 4) and not _OF_ALL.match(lowered, end)):
+        return None
+    return at + 2, Words(start, end, top, bottom)
 
 
 def _number_at(lowered: str, words: _Found, at: int, table: Table) -> tuple[int, Words] | None:

@@ -56,19 +56,21 @@ def _figures(folded: Folded, language: str | None, style: Style) -> tuple[Figure
 
 
 def _reads(folded: Folded, pieces: list[Core | Piece], lexicon: Lexicon) -> Iterator[Read]:
-    floor = 0
+    floor = bound_floor = 0
     for one in _with_fractions(folded, pieces):
         if isinstance(one, Piece):
             yield piece(folded, one.start, one.end, one.amount)
             continue
         if one.start < floor:
             continue
-        found = read(folded, one, floor, lexicon)
+        found = read(folded, one, floor, lexicon, bound_floor)
         if found is None:
             for amount in one.amounts[:1]:
                 yield piece(folded, one.start, one.end, amount)
         else:
             floor = found.end
+            if any(reading.sure for reading in found.figure.readings):
+                bound_floor = floor
             yield found
 
 

@@ -16,7 +16,14 @@ from safepassage.scoring_worker.text.segmentation import Word
 from ..contract import Place
 from .parts import CONJUNCTIONS, PARTICLES, TITLES, is_initial, place_of
 from .types import NameKind
-from .word_agreement import abbreviates, inflects, name_inflects, one_slip_apart, same_but_misread
+from .word_agreement import (
+    abbreviates,
+    inflects,
+    name_inflects,
+    one_slip_apart,
+    same_but_misread,
+    same_in_english,
+)
 
 _LONG_WORD, _LONG_NOTE = 4, 2
 _REACH = 8
@@ -79,7 +86,9 @@ def relation(part: Word, word: Word, quoted: Quoted) -> Relation:
     if abbreviates(other, mine, pointed=pointed) or abbreviates(mine, other, pointed=False):
         return "initial"
     latin = mine[:1] < "\u0250"  # other letters tell by themselves whether names take endings
-    if _alike(mine, other) and name_inflects(mine, other, quoted.language if latin else None):
+    if (quoted.kind != "person" and same_in_english(mine, other)) or (
+        _alike(mine, other) and name_inflects(mine, other, quoted.language if latin else None)
+    ):
         return "inflected"
     if quoted.kind is None and len(mine) != len(other) and inflects(mine, other):
         return "inflected"  # perhaps no name at all: Resident, Residence

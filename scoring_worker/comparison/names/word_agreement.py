@@ -155,7 +155,8 @@ def _side(word: str) -> str:
 def abbreviates(short: str, word: str, *, pointed: bool) -> bool:
     """Whether ``short`` is cut from ``word``: letters of it in their order, the first among them.
     With a point behind it ("Bros.", "Univ."); without one the last letter is the word's, and it
-    has no vowel behind the first letter ("Blvd") or is four letters of eight or more ("Dept")."""
+    has no vowel behind the first letter ("Blvd") or is four letters of eight or more ("Dept"). Of
+    two letters only those of streets need no point."""
     if not 2 <= len(short) < len(word) or not (short.isalpha() and word.isalpha()):
         return False
     letters = iter(word)
@@ -165,10 +166,11 @@ def abbreviates(short: str, word: str, *, pointed: bool) -> bool:
         return True
     half = len(short) <= _SHORT and 2 * len(short) <= len(word)
     cut = half or not set(short[1:]) & set("aeiou")
-    return cut and len(short) > 2 and short[-1] == word[-1]
+    long = len(short) > 2 or short in word_list("streets")
+    return cut and long and short[-1] == word[-1]
 
 
-_ALGORITHMS = frozenset(snowballstemmer.algorithms()) - {"esperanto"}  # not known to rules 9
+_ALGORITHMS = frozenset(snowballstemmer.algorithms())
 
 
 @cache
@@ -204,7 +206,16 @@ _AS_SPELT = {
 }  # fmt: skip
 
 
+_RESPELT_NAME = re.compile(r"our(?=$|s$)|is(?=e|ation|ing)|ys(?=e)|(?<=[nt])res?$")
+
+
 @lru_cache(maxsize=16_384)
-def _respelt(word: str) -> str:
+def _respelt(word: str, pattern: re.Pattern[str] = _RESPELT) -> str:
     """The one spelling of what is spelt in two ways: anaemia, colour, litre, organise, grey."""
-    return _RESPELT.sub(lambda match: _AS_SPELT[match[0]], word)
+    return pattern.sub(lambda match: _AS_SPELT[match[0]], word)
+
+
+def same_in_english(word: str, other: str) -> bool:
+    """Whether words of a name that is no person's are the British and the American spelling of
+    one: Organisation, Labour, Centre."""
+    return _respelt(word, _RESPELT_NAME) == _respelt(other, _RESPELT_NAME)

@@ -73,6 +73,7 @@ def test_what_the_quote_has_instead_is_a_rival() -> None:
         ("haemolytic anaemia", "known hemolytic anemia"),
         ("organisation of archives", "the organization of the archives"),
         ("litre bottles", "bottles of one liter"),
+        ("Harbour Labour Organisation", "the Harbor Labor Organization"),
         ("healthcare assistant", "works as health care assistant"),  # blanks and hyphens
         ("Tilda Overby for Council", "paid by Tilda Overby for Council2024Unsubscribe here"),
         ("post-operative fever", "fever, postoperative"),

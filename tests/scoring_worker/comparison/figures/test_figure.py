@@ -181,6 +181,26 @@ def test_the_head_of_a_column_names_the_unit():
 
 
 @pytest.mark.parametrize(
+    ("heading", "value", "expected"),
+    [
+        ("in millions of euros", "EUR 12.5 million", "same"),
+        ("EUR m", "12,500,000", "same"),
+        ("€m", "EUR 12.5 million", "same"),
+        ("TEUR", "EUR 12,500", "same"),
+        ("£'000", "GBP 12,500", "same"),
+        ("(000s)", "12,500", "same"),
+        ("EUR million", "USD 12.5 million", "not_comparable"),
+        ("in thousand EUR", "EUR 12.5 million", "different"),
+        ("Length in m", "12,500,000", "different"),
+        ("in 2000", "12,500", "different"),
+    ],
+)
+def test_the_head_of_a_column_names_the_scale(heading, value, expected):
+    passage = Passage("Net debt 12.5 | 11.1", heading=heading, language="en")
+    assert compared(value, passage).answer == expected
+
+
+@pytest.mark.parametrize(
     ("value", "quote", "code"),
     [
         ("5 mg", "6 mg", "number_differs"),
