@@ -21,7 +21,7 @@ from tests.recorded_llm.faults import Fault, Faults
 from tests.recorded_llm.server import create_app, recorded_app
 from tests.recorded_llm.serving import serve
 
-TRIBUNAL = Path(__file__).parents[5] / "shared" / "data" / "tribunal"
+TRIBUNAL = Path(__file__).parents[3] / "shared" / "data" / "tribunal"
 DECISION = Document(
     id="decision",
     text="Date of Decision: January 17, 2012\n\nThe panel, J. Roe, heard it in\nToronto in camera.",
