@@ -151,9 +151,11 @@ def _is_form(
         return False
     if not (proper and word.text[word.start].isupper()):
         return same_word(key, other, language)
-    if respelt and same_in_english(key, other):
-        return True
-    return same_name(key, other, language) or (typed and mistyped(key, other))
+    return (
+        same_name(key, other, language)
+        or (respelt and same_in_english(key, other))
+        or (typed and mistyped(key, other))
+    )
 
 
 def _in_figures(value: str, content: Sequence[Word], said: PassageWords) -> Iterator[Word]:

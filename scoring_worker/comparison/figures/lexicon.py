@@ -144,8 +144,7 @@ def _senses_anywhere() -> Iterator[tuple[str, Sense]]:
         yield form, Sense("unit", unit=unit)
     for form, codes in currency_symbols().items():
         yield form, Sense("currency", currencies=codes)
-    for form, (power, code) in _scaled_codes().items():
-        yield form, Sense("currency", Fraction(10**power), currencies=frozenset({code}))
+    yield from _scaled_codes().items()
     for form in MINOR:
         yield form, Sense("currency", Fraction(1, 100))
         yield form, Sense("currency")
@@ -154,10 +153,12 @@ def _senses_anywhere() -> Iterator[tuple[str, Sense]]:
 
 
 @cache
-def _scaled_codes() -> dict[str, tuple[int, str]]:
-    """The power of ten and the code of each form: TEUR is thousands of euros."""
+def _scaled_codes() -> dict[str, Sense]:
+    """TEUR is thousands of euros; the same in every language, so made once."""
     return {
-        pattern.replace("*", code): (power, code)
+        pattern.replace("*", code): Sense(
+            "currency", Fraction(10**power), currencies=frozenset({code})
+        )
         for pattern, power in _SCALED_CODES.items()
         for code in tender()
     }
@@ -166,7 +167,7 @@ def _scaled_codes() -> dict[str, tuple[int, str]]:
 @cache
 def _as_spelt() -> frozenset[str]:
     """Forms that do not count in other capitals."""
-    return frozenset({*_scaled_codes(), *(code.upper() for code in _CODE_WORDS)})
+    return _CODE_WORDS.union(_scaled_codes())
 
 
 def _scales_in(language: str) -> Iterator[tuple[str, Fraction]]:
