@@ -162,7 +162,9 @@ class ReviewDesk:
                 await self.leases.release(session.id)
                 return None
             said = drawn.model_dump_json() if drawn else ""
-            if await self.leases.take(case_id, session.id, session.reviewer, drawn=said):
+            taking = self.leases.take(case_id, session.id, session.reviewer, drawn=said)
+            # Meanwhile the decision of another console may have come in.
+            if await taking and self._if_wanted(case_id, session, wanted):
                 return self.store.case(case_id)
             # Another console was faster. Drawn again among the others, as if it had been taken
             # before: given that it is not there, all of these have the probability that is noted.

@@ -16,7 +16,7 @@ from safepassage.schemas.reviews_that_count import case_id
 from safepassage.streams.agent_factory import redis_client
 from safepassage.streams.console.index.case_filter import CaseFilter
 from safepassage.streams.console.index.store import CaseStore
-from safepassage.streams.console.leases import LeasesAway, RedisLeases
+from safepassage.streams.console.leases import Lease, LeasesAway, RedisLeases
 from safepassage.streams.console.review_desk import CaseTaken, ReviewDesk
 from safepassage.streams.console.review_source import _leases
 from safepassage.streams.demo.embedded import embedded_redis, free_port
@@ -174,6 +174,25 @@ async def test_a_case_that_one_console_gave_out_is_refused_by_the_other(kafka: S
     assert len(publisher.to(REVIEWS)) == 1
     other.note_review(publisher.to(REVIEWS)[0])
     assert (await other.open_case(BEN, case.id))[1]
+    await end(one, other)
+
+
+async def test_a_case_that_is_decided_elsewhere_while_it_is_leased_is_not_given_out(
+    kafka: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (one, other), publisher = desks(kafka, verdict(1))
+    case = await one.next_case(ANA, STOPPED)
+    assert case is not None
+    await one.decide(ANA, answer(case.id))
+    lease = other.leases.take
+
+    async def late(*of: str, **more: str) -> Lease | None:
+        other.note_review(publisher.to(REVIEWS)[0])
+        return await lease(*of, drawn=more["drawn"])
+
+    monkeypatch.setattr(other.leases, "take", late)
+    assert await other.next_case(BEN, STOPPED) is None
+    assert await other.leases.leased() == {}
     await end(one, other)
 
 
