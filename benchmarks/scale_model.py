@@ -213,15 +213,16 @@ def calibrated(run: dict[str, Any], name: str = "cpu_seconds_per_record") -> Dep
 
 
 def checked(run: dict[str, Any]) -> dict[str, float]:
-    """Verdicts a second that the model says of one worker of each role, or so many of `score` as
-    the run had, beside what was seen. The times are by the clock here: the roles of such a run
-    share their cores with each other."""
+    """Extractions a second that the model says one worker of each role judges, or so many of
+    `score` as the run had, beside what `score` judged. The times are by the clock here: the roles
+    of such a run share their cores with each other."""
     timed = calibrated(run, "seconds_per_record")
     count = run.get("score", 1)
     few = replace(timed, partitions=run.get("partitions", 4), extract=1, align=1, score=count)
     instant = replace(few, llm_seconds=1e-6, llm_calls=10_000)
     modelled = EXTRACTIONS * most_per_second(instant, 400 * count).per_second
-    seen = float(run["verdicts_per_second"])
+    # Fewer are of documents that ended: a flood leaves each partition with a part of one.
+    seen = next(role["records_per_second"] for role in run["roles"] if role["role"] == "score")
     return {"score": count, "modelled": modelled, "seen": seen, "error": modelled / seen - 1}
 
 
@@ -292,8 +293,8 @@ def main() -> None:
     checks = [checked(run) for run in runs]
     for check in checks:
         sys.stdout.write(
-            f"check, {check['score']:.0f} of score: {check['modelled']:.1f} verdicts/s modelled, "
-            f"{check['seen']:.1f} seen ({check['error']:+.0%})\n"
+            f"check, {check['score']:.0f} of score: {check['modelled']:.2f} extractions/s "
+            f"modelled, {check['seen']:.2f} seen ({check['error']:+.0%})\n"
         )
     if options.json:
         figures = {"deployment": asdict(base), "variants": results, "checks": checks, "day": day}

@@ -77,9 +77,13 @@ def test_other_seeds_say_much_the_same():
 def test_a_run_of_bench_gives_the_service_times():
     times = {"extract": (0.1, 0.1), "align": (0.01, 0.02), "score": (0.2, 0.25)}
     run = {
-        "verdicts_per_second": 3.5,
         "roles": [
-            {"role": role, "cpu_seconds_per_record": cpu, "seconds_per_record": clock}
+            {
+                "role": role,
+                "cpu_seconds_per_record": cpu,
+                "seconds_per_record": clock,
+                "records_per_second": 3.5,
+            }
             for role, (cpu, clock) in times.items()
         ],
     }
