@@ -6,7 +6,7 @@ from functools import cache
 from importlib.metadata import version
 from types import MappingProxyType
 
-RULES_VERSION = "10"
+RULES_VERSION = "11"
 """Raise it by one whenever the same question may get another answer. An answer depends on:
 
 - the comparators and the language that they assume (`safepassage.scoring_worker.comparison`)

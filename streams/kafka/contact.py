@@ -103,13 +103,17 @@ LOGIN_ERRORS = (SaslAuthenticationFailed, UnsupportedSaslMechanismError)
 async def _connection(*arguments: Any, **options: Any) -> Any:
     """aiokafka's connection. Its client logs why one cannot be made, and says it to nobody."""
     try:
-        return await create_conn(*arguments, **options)
+        connection = await create_conn(*arguments, **options)
     except LOGIN_ERRORS as error:
         _refused_login.set(error)
         raise
+    _first.set(connection)
+    return connection
 
 
 _refused_login: ContextVar[Exception | None] = ContextVar("refused_login", default=None)
+_first: ContextVar[Any] = ContextVar("first", default=None)
+"""The connection over which a client that starts asks for the cluster."""
 
 
 class PatientClient(AIOKafkaClient):  # type: ignore[misc]
@@ -124,10 +128,16 @@ class PatientClient(AIOKafkaClient):  # type: ignore[misc]
         """Connect to one of the servers. Raises `SaslAuthenticationFailed` where the last of them
         refuses the login; `KafkaConnectionError` where none can be reached."""
         _refused_login.set(None)
+        _first.set(None)
         try:
             await super().bootstrap()
         except KafkaConnectionError as error:
             raise (_refused_login.get() or error) from error
+        except asyncio.CancelledError:
+            # aiokafka leaves it open, since no list of its own has it yet.
+            if connection := _first.get():
+                connection.close()
+            raise
 
     async def send(self, node_id: Any, request: Any, **options: Any) -> Any:
         if isinstance(request, (JoinGroupRequest, SyncGroupRequest)):

@@ -127,7 +127,7 @@ async def _existing(consumer: AIOKafkaConsumer, names: list[str]) -> list[str]:
 
 async def read_between(
     settings: Settings, ranges: Mapping[TopicPartition, tuple[int, int]]
-) -> AsyncIterator[Record]:
+) -> AsyncGenerator[Record, None]:
     """The records of every partition from the first offset to the second, which is left out.
 
     The second must not lie behind the partition's end: a fetch there may never return.

@@ -1,8 +1,8 @@
 """The run of a replay: read a range, judge it with the live roles' steps, note how far it is."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, closing
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack, aclosing, closing
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -145,24 +145,26 @@ class _Replay:
 
     async def run(self, pace: LiveGuard, on_progress: Callable[[ReplayState], None]) -> None:
         started = time.perf_counter()
-        async for batch in self._batches():
-            batch_started = time.perf_counter()
-            verdicts = await self._replay(batch)
-            taken = time.perf_counter() - batch_started
-            await self._note(batch, verdicts, taken, time.perf_counter() - started)
-            started = time.perf_counter()
-            on_progress(self.state)
-            await pace.rest(len(batch), taken)
+        async with aclosing(self._batches()) as batches:
+            async for batch in batches:
+                batch_started = time.perf_counter()
+                verdicts = await self._replay(batch)
+                taken = time.perf_counter() - batch_started
+                await self._note(batch, verdicts, taken, time.perf_counter() - started)
+                started = time.perf_counter()
+                on_progress(self.state)
+                await pace.rest(len(batch), taken)
         await self._save(self.state.model_copy(update={"done": True, "positions": ()}))
         on_progress(self.state)
 
-    async def _batches(self) -> AsyncIterator[list[Record]]:
+    async def _batches(self) -> AsyncGenerator[list[Record], None]:
         batch: list[Record] = []
-        async for record in read_between(self.settings, self.state.remaining):
-            batch.append(record)
-            if len(batch) >= BATCH_RECORDS:
-                yield batch
-                batch = []
+        async with aclosing(read_between(self.settings, self.state.remaining)) as records:
+            async for record in records:
+                batch.append(record)
+                if len(batch) >= BATCH_RECORDS:
+                    yield batch
+                    batch = []
         if batch:
             yield batch
 

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from safepassage.streams.doctor.acls import acl_commands
 from safepassage.streams.doctor.examination import check_broker
-from safepassage.streams.kafka.admin import create_topics
+from safepassage.streams.kafka.admin import TopicsRefused, create_topics
 from safepassage.streams.kafka.clients import open_admin
 from safepassage.streams.kafka.reading import read_topics
 from safepassage.streams.kafka.refusals import RIGHTS_ERRORS, refusal
@@ -30,6 +30,7 @@ from tests.streams.test_security import delivered
 from .cluster import ADMIN, MECHANISMS, PASSWORD, Cluster
 from .conftest import settings_for
 
+PATIENCE_SECONDS = 30.0
 KINDS = {"topic": 2, "group": 3}
 PATTERNS = {"literal": 3, "prefixed": 4}
 OPERATIONS = {
@@ -122,12 +123,24 @@ async def test_role_works_with_the_rights_that_the_doctor_prints(
         update={"console_port": 0, "entity_types": ("Date",), "learn_folder": tmp_path}
     )
     await grant(settings, acl_commands(settings))
-    await create_topics(logged_in(one_broker, settings, "safepassage-setup", "SCRAM-SHA-512"))
+    setup = logged_in(one_broker, settings, "safepassage-setup", "SCRAM-SHA-512")
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        # A broker says that rights are granted before it goes by them.
+        while not await created(setup):
+            continue
     mine = logged_in(one_broker, settings, f"safepassage-{role}", "SCRAM-SHA-512")
     async with working([role], mine, monkeypatch) as task:
         await asyncio.wait((task,), timeout=QUIET_SECONDS)
         assert not task.done(), task.exception()
     task.result()
+
+
+async def created(settings: Settings) -> bool:
+    try:
+        await create_topics(settings)
+    except TopicsRefused:
+        return False
+    return True
 
 
 async def test_user_without_rights_is_told_which(one_broker: Cluster, monkeypatch):

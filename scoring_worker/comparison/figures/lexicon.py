@@ -154,13 +154,14 @@ def _senses_anywhere() -> Iterator[tuple[str, Sense]]:
 
 @cache
 def _scaled_codes() -> dict[str, Sense]:
-    """TEUR is thousands of euros; the same in every language, so made once."""
+    """TEUR is thousands of euros; the same in every language, so made once. A code that is a word
+    makes other words: TALL."""
     return {
         pattern.replace("*", code): Sense(
             "currency", Fraction(10**power), currencies=frozenset({code})
         )
         for pattern, power in _SCALED_CODES.items()
-        for code in tender()
+        for code in tender() - _CODE_WORDS
     }
 
 

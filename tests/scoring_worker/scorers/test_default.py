@@ -20,8 +20,9 @@ from safepassage.scoring_worker.manifest import (
 )
 from safepassage.scoring_worker.scorers.default import DefaultScorer
 from safepassage.scoring_worker.weighing.opinion import SHAPES
+from safepassage.scoring_worker.weighing.other_fields import CLEARLY
 from safepassage.scoring_worker.weighing.score import REFUSED
-from tests.scoring_worker.weighing.reading import ToldReader
+from tests.scoring_worker.weighing.reading import YES, ToldReader
 
 DOSES = "metformin 850 mg twice daily, ramipril 5 mg once daily"
 WEIGHTS = {"value_mean": 4.0, "rival": -4.0, "entailed": 4.0, "founded_least": 2.0}
@@ -275,12 +276,14 @@ LEASE = "The deposit is 2,500 pounds."
 class FaintReader(ToldReader):
     """One that would accept the value for any field, and is sure of those that it was told."""
 
+    faint = 1.0
+
     def _read(self, task: Task) -> Reading | PairFailure:
         told = super()._read(task)
         if isinstance(told, PairFailure) or task.asked in self.answers:
             return told
         inside = told.inside(*re.search("2,500 pounds", task.passage).span())
-        return replace(told, answers=np.where(inside, 1.0, told.answers))
+        return replace(told, answers=np.where(inside, self.faint, told.answers))
 
 
 def test_a_value_that_answers_another_field_of_the_schema_is_not_accepted() -> None:
@@ -298,6 +301,15 @@ def test_a_value_that_answers_another_field_of_the_schema_is_not_accepted() -> N
     assert beside.trail[0].score == 0.25
     (found,) = [found for found in beside.findings if found.code == "another_field"]
     assert found.detail == "the passage gives it as Deposit rather than as Rent"
+
+
+def test_a_field_that_leads_a_little_stops_nothing() -> None:
+    reading = FaintReader({"Deposit": "2,500 pounds"}, entailed=["Rent: 2,500 pounds"])
+    reading.faint = YES - CLEARLY + 0.1
+    told, line = SchemaField(others=("Deposit",)), "They paid 2,500 pounds."
+    (accepted,) = scorer(reading).assess([pair(line, "Rent", "2,500 pounds", field=told)])
+    assert accepted.score is not None
+    assert accepted.score > 0.5
 
 
 def test_a_field_that_means_the_same_stops_nothing() -> None:

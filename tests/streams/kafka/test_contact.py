@@ -126,6 +126,28 @@ async def test_clients_wait_longer_after_each_failure(monkeypatch: pytest.Monkey
     assert waits[-1] == waits[0]
 
 
+async def test_a_start_that_is_cancelled_leaves_no_connection_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    closed: list[None] = []
+    asked = asyncio.Event()
+
+    async def send(_: object) -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    async def connect(*_: object, **__: object) -> object:
+        return SimpleNamespace(send=send, close=lambda: closed.append(None))
+
+    monkeypatch.setattr(module, "create_conn", connect)
+    starting = asyncio.create_task(PatientClient().bootstrap())
+    await asked.wait()
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert closed
+
+
 async def test_consumers_without_records_ask_less_often_until_there_are_some(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

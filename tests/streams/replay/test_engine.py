@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,6 +15,7 @@ from safepassage.scoring_worker.scorer_spec import ScorerSpec
 from safepassage.scoring_worker.specified_scorer import SpecifiedScorer
 from safepassage.streams.delivery.circuit_breaker import CircuitBreaker
 from safepassage.streams.delivery.record_outcomes import Delivery
+from safepassage.streams.kafka import reading
 from safepassage.streams.kafka.admin import committed_offsets
 from safepassage.streams.kafka.clients import new_producer
 from safepassage.streams.kafka.publisher import KafkaPublisher
@@ -34,6 +36,7 @@ from safepassage.streams.topics import (
 from safepassage.streams.topology import align_role, score_role
 from safepassage.streams.wiring import assess_off_the_loop
 from tests.stack import Stack
+from tests.streams.doubles import FakePublisher
 from tests.streams.judged import SENTENCE, FakeScorer, aligned, publish
 
 SCORER = FakeScorer(stop=frozenset({"May 3", "May 7"}))
@@ -268,13 +271,26 @@ async def test_a_record_on_which_the_scorer_breaks_is_left_out_and_ends_nothing(
     assert (state.verdicts, state.skipped) == (len(EVENTS) - 2, 2)
 
 
-async def test_a_scorer_that_breaks_on_everything_stops_the_replay(live: Settings):
+async def test_a_scorer_that_breaks_on_everything_stops_the_replay(live: Settings, monkeypatch):
     class Broken(FakeScorer):
         def assess(self, pairs):
             raise ZeroDivisionError
 
+    made = []
+    new_reader = reading.new_reader
+    monkeypatch.setattr(
+        reading, "new_reader", lambda *of, **more: made.append(new_reader(*of, **more)) or made[-1]
+    )
+
+    @asynccontextmanager
+    async def publisher(_):
+        yield FakePublisher()  # closed at once: the reader has no time to be closed meanwhile
+
+    monkeypatch.setattr(engine, "open_publisher", publisher)
     with pytest.raises(OperatorError, match="every record of a batch"):
         await run_replay(ReplayRequest("broken"), Broken(), live, NoRest())
+    assert made
+    assert all(reader._closed for reader in made)
 
 
 async def test_a_resumed_replay_refuses_another_range(live: Settings):

@@ -99,6 +99,7 @@ CASES = [
     ("SEK 88,000", "kSEK 88", "en", "same"),
     ("USD 1.2 billion", "USDm 1,200", "en", "same"),
     ("1.8", "a TALL 180 cm", "en", "different"),
+    ("180", "TALL 180 seats", "en", "same"),
     ("500000", "eine halbe Million", "de", "same"),
     ("10-15", "10–15 mg", "en", "same"),
     ("10 to 15", "between 10 and 15", "en", "same"),
