@@ -206,10 +206,14 @@ def spread(base: Deployment, minutes: float, documents: int = 10_000) -> dict[st
 
 def calibrated(run: dict[str, Any], name: str = "cpu_seconds_per_record") -> Deployment:
     """Service times of a core in a run of `safepassage bench`; what a batch costs is in them."""
-    of_role = {role["role"]: role[name] for role in run["roles"]}
+    of_role = _by_role(run, name)
     return Deployment(
         align_seconds=of_role["align"], score_seconds=of_role["score"], batch_seconds=0.0
     )
+
+
+def _by_role(run: dict[str, Any], name: str) -> dict[str, float]:
+    return {role["role"]: role[name] for role in run["roles"]}
 
 
 def checked(run: dict[str, Any]) -> dict[str, float]:
@@ -222,7 +226,7 @@ def checked(run: dict[str, Any]) -> dict[str, float]:
     instant = replace(few, llm_seconds=1e-6, llm_calls=10_000)
     modelled = EXTRACTIONS * most_per_second(instant, 400 * count).per_second
     # Fewer are of documents that ended: a flood leaves each partition with a part of one.
-    seen = next(role["records_per_second"] for role in run["roles"] if role["role"] == "score")
+    seen = _by_role(run, "records_per_second")["score"]
     return {"score": count, "modelled": modelled, "seen": seen, "error": modelled / seen - 1}
 
 

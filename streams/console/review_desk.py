@@ -154,7 +154,7 @@ class ReviewDesk:
         leased = await self.leases.leased()
         taken = {case for case, lease in leased.items() if lease.holder != session.id}
         own = (case for case, lease in leased.items() if case not in taken and not lease.beside)
-        case_id, drawn = self._if_wanted(next(own, None), session, wanted), None
+        case_id, drawn = next(own, None), None
         for _ in range(MAX_TRIES):
             if case_id is None:
                 case_id, drawn = choose(self.store, wanted, session.person, taken, self._chance)
@@ -163,8 +163,8 @@ class ReviewDesk:
                 return None
             said = drawn.model_dump_json() if drawn else ""
             taking = self.leases.take(case_id, session.id, session.reviewer, drawn=said)
-            # Meanwhile the decision of another console may have come in.
-            if await taking and self._if_wanted(case_id, session, wanted):
+            # Only then: meanwhile the decision of another console may have come in.
+            if await taking and self._is_wanted(case_id, session, wanted):
                 return self.store.case(case_id)
             # Another console was faster. Drawn again among the others, as if it had been taken
             # before: given that it is not there, all of these have the probability that is noted.
@@ -254,13 +254,11 @@ class ReviewDesk:
     def refusal(self, review: Review) -> str | None:
         return self._outcomes.refusal(case_of(review.verdict))
 
-    def _if_wanted(self, held: str | None, session: Session, wanted: CaseFilter) -> str | None:
-        if held is None:
-            return None
+    def _is_wanted(self, case_id: str, session: Session, wanted: CaseFilter) -> bool:
         pools = [wanted]
         if wanted.pool == "queue":
             pools += [CaseFilter(pool="double"), CaseFilter(pool="checks")]
-        return held if any(self.store.holds(held, p, session.person) for p in pools) else None
+        return any(self.store.holds(case_id, pool, session.person) for pool in pools)
 
     async def _take(self, session: Session, case_id: str, held: str) -> Lease:
         lease = await self.leases.take(case_id, session.id, session.reviewer, beside=True)

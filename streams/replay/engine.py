@@ -1,7 +1,7 @@
 """The run of a replay: read a range, judge it with the live roles' steps, note how far it is."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, closing
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -136,6 +136,17 @@ async def _steps(
     return [align_role(aligner, await document_store(aligning, resources)).step, score]
 
 
+async def _batches(records: AsyncIterator[Record]) -> AsyncIterator[list[Record]]:
+    batch: list[Record] = []
+    async for record in records:
+        batch.append(record)
+        if len(batch) >= BATCH_RECORDS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
 @dataclass(slots=True)
 class _Replay:
     state: ReplayState
@@ -145,8 +156,8 @@ class _Replay:
 
     async def run(self, pace: LiveGuard, on_progress: Callable[[ReplayState], None]) -> None:
         started = time.perf_counter()
-        async with aclosing(self._batches()) as batches:
-            async for batch in batches:
+        async with aclosing(read_between(self.settings, self.state.remaining)) as records:
+            async for batch in _batches(records):
                 batch_started = time.perf_counter()
                 verdicts = await self._replay(batch)
                 taken = time.perf_counter() - batch_started
@@ -156,17 +167,6 @@ class _Replay:
                 await pace.rest(len(batch), taken)
         await self._save(self.state.model_copy(update={"done": True, "positions": ()}))
         on_progress(self.state)
-
-    async def _batches(self) -> AsyncGenerator[list[Record], None]:
-        batch: list[Record] = []
-        async with aclosing(read_between(self.settings, self.state.remaining)) as records:
-            async for record in records:
-                batch.append(record)
-                if len(batch) >= BATCH_RECORDS:
-                    yield batch
-                    batch = []
-        if batch:
-            yield batch
 
     async def _replay(self, batch: Sequence[Record]) -> int:
         """How many verdicts on ``batch`` were published."""

@@ -160,8 +160,8 @@ def _scaled_codes() -> dict[str, Sense]:
         pattern.replace("*", code): Sense(
             "currency", Fraction(10**power), currencies=frozenset({code})
         )
-        for pattern, power in _SCALED_CODES.items()
         for code in tender() - _CODE_WORDS
+        for pattern, power in _SCALED_CODES.items()
     }
 
 
